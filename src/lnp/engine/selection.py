@@ -1,0 +1,126 @@
+"""Which epoch to keep: a named rule, the same for every method.
+
+==============  ===================================================================================
+``val-clean``   accuracy on the true labels of the validation nodes (what published figures rest on)
+``val-noisy``   accuracy on the given labels of the validation nodes
+``trusted``     held-out trusted nodes only: what somebody with 25 checked labels has
+``last``        the last epoch; nothing is looked at
+==============  ===================================================================================
+
+A trusted node that a method trains on is never in the set that selects.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lnp.errors import LabelError
+from lnp.graph.labels import UNKNOWN, ObservedLabels, Truth
+from lnp.graph.split import Split
+from lnp.seeds import Generator
+
+__all__ = [
+    "SELECTIONS",
+    "Selection",
+    "hold_out_trusted",
+    "select_last",
+    "select_trusted",
+    "select_validation",
+]
+
+SELECTIONS = ("val-clean", "val-noisy", "trusted", "last")
+"""The names of the rules."""
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """A rule with the nodes and labels it scores by. Methods never see those labels.
+
+    Args:
+        rule: One of :data:`SELECTIONS`.
+        nodes: The nodes that select.
+        labels: Their labels, true or given as the rule says.
+    """
+
+    rule: str
+    nodes: NDArray[np.int64]
+    labels: NDArray[np.int64]
+
+    def score(self, probabilities: Tensor) -> float:
+        """How good the probabilities are; larger is better; not a number for ``last``.
+
+        A few held-out nodes make many ties in accuracy, so ``trusted`` breaks them by the mean log-probability of the
+        right class, scaled to less than one node's worth of accuracy.
+        """
+        if self.rule == "last":
+            return math.nan
+        rows = probabilities[torch.from_numpy(self.nodes).to(probabilities.device)].float().cpu()
+        labels = torch.from_numpy(self.labels)
+        accuracy = (rows.argmax(dim=1) == labels).double().mean().item()
+        if self.rule != "trusted":
+            return accuracy
+        likelihood = rows.gather(1, labels.unsqueeze(1)).clamp(min=1e-6).log().mean().item()
+        return accuracy + (1 + likelihood / -math.log(1e-6)) * 0.99 / self.nodes.size
+
+    def improves(self, score: float, best: float | None) -> bool:
+        """Whether an epoch with this score replaces the best so far. Ties keep the earlier one."""
+        return self.rule == "last" or best is None or score > best
+
+
+def select_last() -> Selection:
+    """Keeps the last epoch."""
+    return Selection("last", np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def select_validation(
+    labels: NDArray[np.int64], observed: ObservedLabels, split: Split, *, rule: str
+) -> Selection:
+    """Scores by validation labels: ``truth.labels`` for ``val-clean``, given labels for ``val-noisy``."""
+    nodes = split.validation[~observed.trusted[split.validation]]
+    nodes = nodes[labels[nodes] != UNKNOWN]
+    if nodes.size == 0:
+        raise LabelError(
+            f"Expected labelled validation nodes for the selection rule {rule!r}, but there are none."
+        )
+    return Selection(rule, nodes, labels[nodes])
+
+
+def select_clean_validation(truth: Truth, observed: ObservedLabels, split: Split) -> Selection:
+    """The rule ``val-clean``."""
+    return select_validation(truth.labels, observed, split, rule="val-clean")
+
+
+def select_trusted(observed: ObservedLabels, held_out: NDArray[np.int64]) -> Selection:
+    """The rule ``trusted``, by nodes that :func:`hold_out_trusted` set aside."""
+    return Selection("trusted", held_out, observed.given[held_out])
+
+
+def hold_out_trusted(
+    observed: ObservedLabels, generator: Generator, *, share: float = 1 / 3
+) -> tuple[ObservedLabels, NDArray[np.int64]]:
+    """Sets a share of every class's trusted nodes aside for the rule ``trusted``.
+
+    Returns:
+        The labels without the nodes set aside (their label becomes unknown), and those nodes. A class with one trusted
+        node keeps it for training.
+    """
+    held: list[NDArray[np.int64]] = []
+    for k in range(observed.class_count):
+        members = observed.trusted_nodes[observed.given[observed.trusted_nodes] == k]
+        count = min(members.size - 1, max(1, round(share * members.size))) if members.size else 0
+        held.append(generator.permutation(members)[:count])
+    nodes = np.sort(np.concatenate(held))
+    if nodes.size == 0:
+        raise LabelError(
+            "Expected a class with at least two trusted nodes for the selection rule 'trusted', but there is none. "
+            "Trust more nodes, or select by 'val-noisy' or 'last'."
+        )
+    given, trusted = observed.given.copy(), observed.trusted.copy()
+    given[nodes], trusted[nodes] = UNKNOWN, False
+    return ObservedLabels(given, trusted, class_count=observed.class_count), nodes

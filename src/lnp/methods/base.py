@@ -1,0 +1,188 @@
+"""The contract between a method and the engine.
+
+A method is a module whose parts are networks named by what they stand for, and whose state (parameters and buffers)
+is everything that its predictions depend on. It says *what* to minimise, in stages; the engine knows *how*: it owns
+the only epoch loop, the optimisers, the selection of an epoch, the history and the checkpoints.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from lnp.errors import ConfigError, check_choice, check_range
+from lnp.methods.batch import Batch
+from lnp.nn.backbone import Backbone, BackboneSpec
+from lnp.nn.linear import INITIALISATIONS
+from lnp.nn.registry import BACKBONES, build_backbone
+from lnp.seeds import Generator, Randomness
+
+__all__ = ["Epoch", "LossFunction", "Method", "MethodConfig", "Optimiser", "Stage", "Terms", "Update"]
+
+Terms = dict[str, Tensor]
+"""Named parts of a loss, weights included: the loss is their sum."""
+
+LossFunction = Callable[[Batch, Randomness], Terms]
+"""From what a method sees to the named parts of its loss."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodConfig:
+    """Options that every method has.
+
+    Args:
+        backbone: "gcn", "h2gcn" or "mlp".
+        hidden: Width h of the hidden layers.
+        layers: Number of layers (GCN, MLP) or rounds (H2GCN).
+        dropout: Share of hidden entries dropped in training.
+        normalisation: "symmetric" or "row" propagation in a GCN.
+        initialisation: "glorot", or "fan-out" as in the released LNP code.
+        self_in_two_hop: H2GCN with a node in its own two-hop set, as in public code.
+        epochs: Epochs of the main stage.
+        learning_rate: Step size of Adam.
+        weight_decay: L2 penalty on all parameters.
+    """
+
+    backbone: str = "gcn"
+    hidden: int = 64
+    layers: int = 2
+    dropout: float = 0.5
+    normalisation: str = "symmetric"
+    initialisation: str = "glorot"
+    self_in_two_hop: bool = False
+    epochs: int = 200
+    learning_rate: float = 0.01
+    weight_decay: float = 5e-4
+
+    def __post_init__(self) -> None:
+        check_choice("backbone", self.backbone, BACKBONES)
+        check_choice("normalisation", self.normalisation, ("symmetric", "row"))
+        check_choice("initialisation", self.initialisation, INITIALISATIONS)
+        check_range("dropout", self.dropout, 0, 0.95)
+        check_range("learning_rate", self.learning_rate, 0, 10)
+        check_range("weight_decay", self.weight_decay, 0, 10)
+        for name in ("hidden", "layers"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"Expected `{name}` to be at least 1, but got {getattr(self, name)}.")
+        if self.epochs < 0:
+            raise ConfigError(f"Expected `epochs` to be at least 0, but got {self.epochs}.")
+
+    def network(self, inputs: int, outputs: int, generator: Generator) -> Backbone:
+        """A fresh backbone of this configuration."""
+        spec = BackboneSpec(
+            inputs=inputs,
+            outputs=outputs,
+            hidden=self.hidden,
+            layers=self.layers,
+            dropout=self.dropout,
+            normalisation=self.normalisation,
+            initialisation=self.initialisation,
+            self_in_two_hop=self.self_in_two_hop,
+        )
+        return build_backbone(self.backbone, spec, generator)
+
+
+@dataclass(frozen=True)
+class Optimiser:
+    """One Adam: what it moves and how far."""
+
+    parameters: Iterable[nn.Parameter]
+    learning_rate: float
+    weight_decay: float
+
+
+@dataclass(frozen=True)
+class Update:
+    """One optimiser step: the loss and the name of the optimiser that takes it."""
+
+    loss: LossFunction
+    optimiser: str = "main"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """A number of epochs with the same updates.
+
+    Args:
+        name: What the history calls it.
+        epochs: How many.
+        optimisers: Created anew at the start of the stage.
+        updates: What happens in one epoch, in order.
+        keeps_start: Whether the state before the first epoch takes part in the selection.
+        evaluates_parts: Module names that stay in evaluation mode (no dropout, running statistics) while training.
+        begin: Called once before the first epoch, for instance to estimate a matrix from the stage before.
+    """
+
+    name: str
+    epochs: int
+    optimisers: dict[str, Optimiser]
+    updates: tuple[Update, ...]
+    keeps_start: bool = False
+    evaluates_parts: tuple[str, ...] = ()
+    begin: Callable[[Batch, Randomness], None] | None = None
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What a method learns at the end of an epoch.
+
+    Args:
+        stage: Name of the stage.
+        index: Epoch within the stage, from 0.
+        count: Epochs of the stage.
+        probabilities: :meth:`Method.predict` after the epoch's updates, in evaluation mode.
+        score: Scores any ``(n, c)`` probabilities by the run's selection rule without showing its labels; not a number
+            under the rule ``last``.
+        improved: Whether this epoch became the selected one.
+    """
+
+    stage: str
+    index: int
+    count: int
+    probabilities: Tensor
+    score: Callable[[Tensor], float]
+    improved: bool
+
+
+class Method(nn.Module, ABC):
+    """A way to learn node labels when many of the given ones are wrong.
+
+    Subclasses are final: they build their networks in ``__init__(config, batch, generator)``, from the sizes in
+    ``batch`` and never from its labels alone by value (those belong in the losses), and keep whatever else their
+    predictions depend on in buffers, so that a snapshot of ``state_dict()`` is complete.
+    """
+
+    Config: ClassVar[type[MethodConfig]]
+    """The configuration's class."""
+    needs_trusted: ClassVar[bool] = False
+    """Whether every class must have a trusted node."""
+    needs_noise_rate: ClassVar[bool] = False
+    """Whether the share of wrong labels is an input."""
+
+    config: MethodConfig
+
+    @abstractmethod
+    def stages(self, batch: Batch) -> list[Stage]:
+        """What to minimise, in order. May be empty."""
+
+    @abstractmethod
+    def predict(self, batch: Batch) -> Tensor:
+        """Class probabilities of every node, ``(n, c)``; called in evaluation mode without gradient."""
+
+    def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
+        """Called after every epoch, without gradient: the place to update buffers."""
+
+    def label_quality(self, batch: Batch, probabilities: Tensor) -> Tensor:
+        """How likely each given label is right, in [0, 1]: the predicted probability of the given label.
+
+        Not a number where there is no label.
+        """
+        known = batch.given >= 0
+        quality = torch.full((batch.node_count,), float("nan"), device=probabilities.device)
+        quality[known] = probabilities[known, batch.given[known]]
+        return quality

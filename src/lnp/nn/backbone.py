@@ -1,0 +1,58 @@
+"""What every backbone offers: node embeddings from a graph. Backbones know nothing of labels or noise."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from lnp.nn.graph_tensors import GraphTensors
+from lnp.seeds import Generator
+
+__all__ = ["Backbone", "BackboneSpec"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackboneSpec:
+    """The shape of a backbone.
+
+    Args:
+        inputs: d, the number of features.
+        outputs: c, the number of classes (in LNP the width of H, too).
+        hidden: Width of the hidden layers.
+        layers: Number of layers (GCN, MLP) or rounds (H2GCN).
+        dropout: Share of hidden entries dropped in training.
+        normalisation: "symmetric" or "row" propagation (GCN).
+        initialisation: How weights start; see :mod:`lnp.nn.linear`.
+        self_in_two_hop: H2GCN with each node in its own two-hop set, as in public code.
+    """
+
+    inputs: int
+    outputs: int
+    hidden: int = 64
+    layers: int = 2
+    dropout: float = 0.5
+    normalisation: str = "symmetric"
+    initialisation: str = "glorot"
+    self_in_two_hop: bool = False
+
+
+class Backbone(nn.Module, ABC):
+    """A network from a graph to one vector per node. In evaluation mode the generator is not used."""
+
+    @abstractmethod
+    def embed(self, graph: GraphTensors, generator: Generator | None = None) -> Tensor:
+        """The hidden vectors that the last linear map reads, ``(n, hidden)``."""
+
+    @abstractmethod
+    def forward(self, graph: GraphTensors, generator: Generator | None = None) -> Tensor:
+        """The outputs, ``(n, c)``: logits of a classifier, or H in LNP."""
+
+    def dropout_source(self, generator: Generator | None) -> Generator | None:
+        """The generator in training mode (where it must be given), ``None`` in evaluation mode."""
+        if self.training and generator is None:
+            raise ValueError(
+                "A network in training mode needs a generator for dropout; call eval() to predict."
+            )
+        return generator if self.training else None

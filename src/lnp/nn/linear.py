@@ -1,0 +1,54 @@
+"""The affine map, initialised from an explicit generator."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from lnp.errors import check_choice
+from lnp.seeds import Generator
+
+__all__ = ["INITIALISATIONS", "Linear"]
+
+INITIALISATIONS = ("glorot", "fan-out")
+"""``glorot``: weights U(±√(6/(in+out))), bias 0; ``fan-out``: both U(±1/√out), as in the released LNP code."""
+
+
+class Linear(nn.Module):
+    """:math:`X W + b` for X dense, sparse, or both side by side.
+
+    Args:
+        inputs: Columns of X.
+        outputs: Columns of the result.
+        generator: Draws the initial weights.
+        bias: Whether there is a b.
+        initialisation: One of :data:`INITIALISATIONS`.
+    """
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        generator: Generator,
+        *,
+        bias: bool = True,
+        initialisation: str = "glorot",
+    ) -> None:
+        super().__init__()
+        check_choice("initialisation", initialisation, INITIALISATIONS)
+        bound = math.sqrt(6 / (inputs + outputs)) if initialisation == "glorot" else 1 / math.sqrt(outputs)
+        self.weight = nn.Parameter(_uniform((inputs, outputs), bound, generator))
+        offset = _uniform((outputs,), 0.0 if initialisation == "glorot" else bound, generator)
+        self.bias = nn.Parameter(offset) if bias else None
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Applies the map."""
+        product = features @ self.weight
+        return product if self.bias is None else product + self.bias
+
+
+def _uniform(shape: tuple[int, ...], bound: float, generator: Generator) -> Tensor:
+    return torch.from_numpy(generator.uniform(-bound, bound, size=shape).astype(np.float32))

@@ -1,0 +1,22 @@
+"""Backbones by name."""
+
+from __future__ import annotations
+
+from lnp.errors import UnknownNameError
+from lnp.nn.backbone import Backbone, BackboneSpec
+from lnp.nn.gcn import GCN
+from lnp.nn.h2gcn import H2GCN
+from lnp.nn.mlp import MLP
+from lnp.seeds import Generator
+
+__all__ = ["BACKBONES", "build_backbone"]
+
+BACKBONES: dict[str, type[Backbone]] = {"gcn": GCN, "h2gcn": H2GCN, "mlp": MLP}
+"""Every backbone; each is built from a :class:`~lnp.nn.backbone.BackboneSpec` and a generator."""
+
+
+def build_backbone(name: str, spec: BackboneSpec, generator: Generator) -> Backbone:
+    """A fresh backbone."""
+    if name not in BACKBONES:
+        raise UnknownNameError("backbone", name, BACKBONES)
+    return BACKBONES[name](spec, generator)

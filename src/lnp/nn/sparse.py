@@ -1,0 +1,83 @@
+"""Sparse times dense, with the transpose kept for the backward pass.
+
+PyTorch transposes a CSR matrix by sorting it anew in every backward pass. The matrices here never change during
+training, so each is stored together with its transpose, and the product's gradient is one more sparse product:
+
+.. math:: Y = A B, \\qquad \\frac{\\partial L}{\\partial B} = A^\\top \\frac{\\partial L}{\\partial Y}.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+__all__ = ["SparseMatrix"]
+
+
+class SparseMatrix:
+    """A constant CSR matrix with its transpose, to be multiplied with dense matrices.
+
+    >>> matrix = SparseMatrix.from_scipy(sp.csr_array([[0.0, 2.0], [1.0, 0.0]]))
+    >>> (matrix @ torch.eye(2)).tolist()
+    [[0.0, 2.0], [1.0, 0.0]]
+    """
+
+    def __init__(self, forward: Tensor, backward: Tensor) -> None:
+        self._forward = forward
+        self._backward = backward
+
+    @classmethod
+    def from_scipy(
+        cls, matrix: sp.csr_array, *, symmetric: bool = False, device: torch.device | str = "cpu"
+    ) -> SparseMatrix:
+        """From a scipy matrix; ``symmetric=True`` saves the transpose."""
+        forward = _to_torch(matrix, device)
+        return cls(forward, forward if symmetric else _to_torch(sp.csr_array(matrix.T), device))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        rows, columns = self._forward.shape
+        return rows, columns
+
+    @property
+    def device(self) -> torch.device:
+        """Where the matrix lives."""
+        return self._forward.device
+
+    def __matmul__(self, dense: Tensor) -> Tensor:
+        product: Tensor = _SparseTimesDense.apply(self._forward, self._backward, dense)  # type: ignore[no-untyped-call]
+        return product
+
+
+class _SparseTimesDense(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, matrix: Tensor, transposed: Tensor, dense: Tensor) -> Tensor:
+        ctx.transposed = transposed
+        return matrix @ dense
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, None, Tensor | None]:
+        return None, None, ctx.transposed @ gradient if ctx.needs_input_grad[2] else None
+
+
+def _to_torch(matrix: sp.csr_array, device: torch.device | str) -> Tensor:
+    matrix = sp.csr_array(matrix)
+    matrix.sort_indices()
+    # 32-bit indices halve the index traffic; the row pointer must be able to count every entry.
+    index = np.int32 if matrix.nnz < 2**31 and max(matrix.shape) < 2**31 else np.int64
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
+        return torch.sparse_csr_tensor(
+            torch.from_numpy(matrix.indptr.astype(index)),
+            torch.from_numpy(matrix.indices.astype(index)),
+            torch.from_numpy(matrix.data.astype(np.float32)),
+            size=matrix.shape,
+            device=device,
+            check_invariants=False,  # scipy has checked them
+        )
