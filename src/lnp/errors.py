@@ -76,9 +76,7 @@ class ModelFileError(InputError):
     """A saved model or checkpoint that cannot be read."""
 
 
-def check_range(
-    name: str, value: float, low: float, high: float, *, error: type[InputError] = ConfigError
-) -> None:
+def check_range(name: str, value: float, low: float, high: float, *, error: type[InputError] = ConfigError) -> None:
     """Raises unless ``low <= value <= high`` (not-a-number never is).
 
     >>> check_range("noise_rate", 1.3, 0, 1)

@@ -1,1 +1,1 @@
-
+"""Finding wrong labels."""

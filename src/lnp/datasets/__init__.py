@@ -1,1 +1,1 @@
-
+"""Graphs to try methods on."""

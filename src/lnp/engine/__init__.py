@@ -1,1 +1,1 @@
-
+"""The epoch loop and what belongs to it."""

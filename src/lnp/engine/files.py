@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def write_tensors(path: Path, tensors: dict[str, Tensor], about: dict[str, object]) -> None:
+def write_tensors(path: Path, tensors: dict[str, Tensor], about: Mapping[str, object]) -> None:
     """Writes tensors and a JSON object about them into one safetensors file."""
     with atomic_path(path) as temporary:
         save_file({k: v.contiguous() for k, v in tensors.items()}, temporary, {"about": json.dumps(about)})

@@ -131,11 +131,7 @@ class _StageLoop:
         while position.epoch < stage.epochs:
             self._train_one_epoch(options)
             position.epoch += 1
-            if (
-                options.checkpoint
-                and position.epoch % options.checkpoint_every == 0
-                and position.epoch < stage.epochs
-            ):
+            if options.checkpoint and position.epoch % options.checkpoint_every == 0 and position.epoch < stage.epochs:
                 position.seconds = before + time.perf_counter() - started
                 self._save(options.checkpoint)
                 position.seconds = before

@@ -78,16 +78,12 @@ def select_last() -> Selection:
     return Selection("last", np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-def select_validation(
-    labels: NDArray[np.int64], observed: ObservedLabels, split: Split, *, rule: str
-) -> Selection:
+def select_validation(labels: NDArray[np.int64], observed: ObservedLabels, split: Split, *, rule: str) -> Selection:
     """Scores by validation labels: ``truth.labels`` for ``val-clean``, given labels for ``val-noisy``."""
     nodes = split.validation[~observed.trusted[split.validation]]
     nodes = nodes[labels[nodes] != UNKNOWN]
     if nodes.size == 0:
-        raise LabelError(
-            f"Expected labelled validation nodes for the selection rule {rule!r}, but there are none."
-        )
+        raise LabelError(f"Expected labelled validation nodes for the selection rule {rule!r}, but there are none.")
     return Selection(rule, nodes, labels[nodes])
 
 

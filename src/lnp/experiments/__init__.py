@@ -1,1 +1,1 @@
-
+"""From a specification to a record."""

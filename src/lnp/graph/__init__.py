@@ -1,1 +1,1 @@
-
+"""Graphs, labels and splits."""

@@ -27,9 +27,7 @@ def scale_features(graph: Graph, scaling: str) -> Graph:
         scaling = "row" if _is_bag_of_words(graph.features) else "standard"
     if scaling == "none":
         return graph
-    return graph.with_features(
-        _row_scaled(graph.features) if scaling == "row" else _standardised(graph.features)
-    )
+    return graph.with_features(_row_scaled(graph.features) if scaling == "row" else _standardised(graph.features))
 
 
 def _is_bag_of_words(features: Features) -> bool:
@@ -37,7 +35,7 @@ def _is_bag_of_words(features: Features) -> bool:
 
 
 def _row_scaled(features: Features) -> Features:
-    sums = np.asarray(abs(features).sum(axis=1), dtype=np.float64).ravel()
+    sums = np.asarray(np.abs(features).sum(axis=1), dtype=np.float64).ravel()
     factors = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0).astype(np.float32)
     if isinstance(features, np.ndarray):
         return features * factors[:, None]

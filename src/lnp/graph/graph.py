@@ -56,10 +56,8 @@ class Graph:
             raise GraphError(f"Expected at least two classes, but got {list(self.class_names)}.")
         _check_finite(self.features)
         if self.adjacency.diagonal().any():
-            raise GraphError(
-                "Expected `adjacency` to have no self-loops; build the graph with Graph.from_edges."
-            )
-        if (self.adjacency != self.adjacency.T).nnz:
+            raise GraphError("Expected `adjacency` to have no self-loops; build the graph with Graph.from_edges.")
+        if abs(self.adjacency - self.adjacency.T).max() > 0:
             raise GraphError(
                 "Expected `adjacency` to be symmetric; build the graph with Graph.from_edges, which makes it so."
             )
@@ -99,9 +97,7 @@ class Graph:
             )
         values = np.ones(table.shape[1], np.float32) if weights is None else np.asarray(weights, np.float32)
         if values.shape != (table.shape[1],) or not (values > 0).all() or not np.isfinite(values).all():
-            raise GraphError(
-                f"Expected `weights` to be {table.shape[1]} positive numbers, one for each edge."
-            )
+            raise GraphError(f"Expected `weights` to be {table.shape[1]} positive numbers, one for each edge.")
         if class_names is None:
             if class_count is None:
                 raise GraphError("Expected `class_names` or `class_count`, but got neither.")
@@ -173,13 +169,11 @@ class Graph:
 
 def as_features(features: ArrayLike | sp.sparray | sp.spmatrix) -> Features:
     """The features as float32, dense or CSR (bags of words stay sparse)."""
-    if sp.issparse(features):
+    if isinstance(features, sp.sparray | sp.spmatrix):
         return sorted_csr(sp.csr_array(features).astype(np.float32))
     dense = np.ascontiguousarray(features, dtype=np.float32)
     if dense.ndim != 2:
-        raise GraphError(
-            f"Expected `features` to be a (nodes, features) matrix, but got shape {dense.shape}."
-        )
+        raise GraphError(f"Expected `features` to be a (nodes, features) matrix, but got shape {dense.shape}.")
     return dense
 
 

@@ -34,9 +34,7 @@ class Split:
                 raise LabelError(f"Expected each node once in `{name}`, but some are there twice.")
             shared = np.intersect1d(seen, array)
             if shared.size:
-                raise LabelError(
-                    f"Expected disjoint parts, but node {shared[0]} is in `{name}` and in another part."
-                )
+                raise LabelError(f"Expected disjoint parts, but node {shared[0]} is in `{name}` and in another part.")
             seen = np.r_[seen, array]
             object.__setattr__(self, name, array)
 
@@ -60,9 +58,7 @@ def sequential_split(labels: NDArray[np.int64], shares: tuple[float, float, floa
     return Split(*(part[known[part]] for part in (nodes[:first], nodes[first:second], nodes[second:])))
 
 
-def random_split(
-    labels: NDArray[np.int64], generator: Generator, shares: tuple[float, float, float] = SHARES
-) -> Split:
+def random_split(labels: NDArray[np.int64], generator: Generator, shares: tuple[float, float, float] = SHARES) -> Split:
     """Drawn anew, each class divided by the same shares (stratified); unlabelled nodes are in no part."""
     parts: tuple[list[NDArray[np.int64]], ...] = ([], [], [])
     for k in np.unique(labels[labels != UNKNOWN]):

@@ -1,1 +1,1 @@
-
+"""Losses: pure functions with one value per node."""

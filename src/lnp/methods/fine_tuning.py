@@ -1,8 +1,8 @@
-"""Fine-tuning on the trusted nodes, for methods that do not otherwise use them.
+r"""Fine-tuning on the trusted nodes, for methods that do not otherwise use them.
 
 After the main stage, whose selected weights are w₀, a fresh Adam minimises plain cross entropy on T_C:
 
-.. math:: \\min_w \\; \\frac{1}{|T_C|} \\sum_{i \\in T_C} -\\log p_w(y_i \\mid G)
+.. math:: \min_w \; \frac{1}{|T_C|} \sum_{i \in T_C} -\log p_w(y_i \mid G)
 
 and the best of w₀, w₁, … under the run's selection rule is kept, so that the rule never prefers the state before.
 Statistics of BatchNorm stay as they are: 25 rows are too few to re-estimate them.
@@ -40,9 +40,7 @@ class FineTunedConfig(MethodConfig):
         super().__post_init__()
         check_range("fine_tune_learning_rate", self.fine_tune_learning_rate, 0, 10)
         if self.fine_tune_epochs < 0:
-            raise ConfigError(
-                f"Expected `fine_tune_epochs` to be at least 0, but got {self.fine_tune_epochs}."
-            )
+            raise ConfigError(f"Expected `fine_tune_epochs` to be at least 0, but got {self.fine_tune_epochs}.")
 
 
 def fine_tuning_stage(

@@ -1,6 +1,6 @@
-"""The base model: a network trained on the noisy labels as if they were right, then fine-tuned on T_C.
+r"""The base model: a network trained on the noisy labels as if they were right, then fine-tuned on T_C.
 
-.. math:: \\min_w \\; \\frac{1}{|T_N|} \\sum_{i \\in T_N} -\\log p_w(\\tilde y_i \\mid G)
+.. math:: \min_w \; \frac{1}{|T_N|} \sum_{i \in T_N} -\log p_w(\tilde y_i \mid G)
 
 Reference: Kipf and Welling, *Semi-supervised classification with graph convolutional networks*, ICLR 2017. The same
 class with another backbone is ``h2gcn`` and ``mlp``.

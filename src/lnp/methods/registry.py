@@ -83,7 +83,7 @@ def create_method(name: str, config: MethodConfig, batch: Batch, generator: Gene
             f"Expected the configuration of {name} to be a {row.method.Config.__name__}, but got "
             f"{type(config).__name__}."
         )
-    method: Method = row.method(config, batch, generator)  # type: ignore[call-arg]
+    method: Method = row.method(config, batch, generator)
     return method.to(batch.given.device)
 
 

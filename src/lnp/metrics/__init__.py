@@ -1,1 +1,1 @@
-
+"""How good predictions and suspicions are."""

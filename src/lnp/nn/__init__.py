@@ -1,1 +1,1 @@
-
+"""Networks; they know nothing of labels or noise."""

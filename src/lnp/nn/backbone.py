@@ -52,7 +52,5 @@ class Backbone(nn.Module, ABC):
     def dropout_source(self, generator: Generator | None) -> Generator | None:
         """The generator in training mode (where it must be given), ``None`` in evaluation mode."""
         if self.training and generator is None:
-            raise ValueError(
-                "A network in training mode needs a generator for dropout; call eval() to predict."
-            )
+            raise ValueError("A network in training mode needs a generator for dropout; call eval() to predict.")
         return generator if self.training else None

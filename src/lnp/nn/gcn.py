@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from torch import Tensor, nn
 
 from lnp.nn.backbone import Backbone, BackboneSpec
 from lnp.nn.dropout import dropout
-from lnp.nn.graph_tensors import GraphTensors
+from lnp.nn.graph_tensors import GraphTensors, InputFeatures
 from lnp.nn.linear import Linear
+from lnp.nn.sparse import Multiplier
 from lnp.seeds import Generator
 
 __all__ = ["GCN"]
@@ -27,24 +30,37 @@ class GCN(Backbone):
         widths = [spec.inputs, *[spec.hidden] * (spec.layers - 1), spec.outputs]
         self.layers = nn.ModuleList(
             Linear(inputs, outputs, generator, initialisation=spec.initialisation)
-            for inputs, outputs in zip(widths[:-1], widths[1:], strict=True)
+            for inputs, outputs in pairwise(widths)
         )
         self.dropout = spec.dropout
         self.normalisation = spec.normalisation
 
-    def embed(self, graph: GraphTensors, generator: Generator | None = None) -> Tensor:
-        """The hidden layer after activation and dropout."""
+    def embed(
+        self, graph: GraphTensors, generator: Generator | None = None, *, propagation: Multiplier | None = None
+    ) -> Tensor:
+        """The hidden layer after activation and dropout; X itself where there is one layer only."""
         source = self.dropout_source(generator)
-        propagation = graph.propagation(self.normalisation)
-        hidden = graph.features
+        propagation = propagation or graph.propagation(self.normalisation)
+        hidden: InputFeatures = graph.features
         for layer in list(self.layers)[:-1]:
-            hidden = dropout(
-                (propagation @ (hidden @ layer.weight) + layer.bias).relu(), self.dropout, source
-            )
-        return hidden
+            hidden = dropout(self._convolve(layer, hidden, propagation).relu(), self.dropout, source)
+        return hidden  # type: ignore[return-value]
 
-    def forward(self, graph: GraphTensors, generator: Generator | None = None) -> Tensor:
-        """The outputs Z."""
-        last = self.layers[-1]
-        hidden = self.embed(graph, generator)
-        return graph.propagation(self.normalisation) @ (hidden @ last.weight) + last.bias
+    def forward(
+        self, graph: GraphTensors, generator: Generator | None = None, *, propagation: Multiplier | None = None
+    ) -> Tensor:
+        """The outputs Z.
+
+        Args:
+            graph: Features and propagation matrices.
+            generator: Source of dropout in training mode.
+            propagation: Takes the place of S, for methods that learn or change the graph.
+        """
+        propagation = propagation or graph.propagation(self.normalisation)
+        hidden = self.embed(graph, generator, propagation=propagation)
+        return self._convolve(self.layers[-1], hidden, propagation)
+
+    @staticmethod
+    def _convolve(layer: nn.Module, features: InputFeatures, propagation: Multiplier) -> Tensor:
+        assert isinstance(layer, Linear) and layer.bias is not None
+        return propagation @ (features @ layer.weight) + layer.bias

@@ -12,7 +12,7 @@ from lnp.graph.graph import Graph
 from lnp.nn.propagation import propagation_matrix
 from lnp.nn.sparse import SparseMatrix
 
-__all__ = ["GraphTensors", "SideBySide"]
+__all__ = ["GraphTensors", "InputFeatures", "SideBySide"]
 
 
 class SideBySide:
@@ -32,6 +32,10 @@ class SideBySide:
         return self.fixed @ weight[:width] + self.extra @ weight[width:]
 
 
+InputFeatures = Tensor | SparseMatrix | SideBySide
+"""What a first layer multiplies its weights with; all three support ``@``."""
+
+
 class GraphTensors:
     """What networks see of a graph: features X and propagation matrices S.
 
@@ -46,7 +50,7 @@ class GraphTensors:
     def __init__(self, graph: Graph, device: torch.device | str = "cpu") -> None:
         self.graph = graph
         self.device = torch.device(device)
-        self.features: Tensor | SparseMatrix | SideBySide
+        self.features: InputFeatures
         if isinstance(graph.features, np.ndarray):
             self.features = torch.from_numpy(graph.features).to(self.device)
         else:
@@ -62,9 +66,7 @@ class GraphTensors:
         """S of the given kind (see :mod:`lnp.nn.propagation`), built at the first call."""
         if kind not in self._propagations:
             matrix = propagation_matrix(self.graph.adjacency, kind)
-            self._propagations[kind] = SparseMatrix.from_scipy(
-                matrix, symmetric=kind != "row", device=self.device
-            )
+            self._propagations[kind] = SparseMatrix.from_scipy(matrix, symmetric=kind != "row", device=self.device)
         return self._propagations[kind]
 
     def with_columns(self, extra: Tensor) -> GraphTensors:

@@ -46,9 +46,7 @@ class H2GCN(Backbone):
         for k in range(self.rounds):
             current = dropout(current, self.dropout, source)
             current = torch.cat([one_hop @ current, two_hop @ current], dim=1)
-            current = (
-                self.norms[k](current) if k < self.rounds - 1 else dropout(current, self.dropout, source)
-            )
+            current = self.norms[k](current) if k < self.rounds - 1 else dropout(current, self.dropout, source)
             blocks.append(current)
         return torch.cat(blocks, dim=1)
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from lnp.errors import check_choice
+from lnp.nn.sparse import Multiplier
 from lnp.seeds import Generator
 
 __all__ = ["INITIALISATIONS", "Linear"]
@@ -44,7 +45,7 @@ class Linear(nn.Module):
         offset = _uniform((outputs,), 0.0 if initialisation == "glorot" else bound, generator)
         self.bias = nn.Parameter(offset) if bias else None
 
-    def forward(self, features: Tensor) -> Tensor:
+    def forward(self, features: Tensor | Multiplier) -> Tensor:
         """Applies the map."""
         product = features @ self.weight
         return product if self.bias is None else product + self.bias

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from torch import Tensor, nn
 
 from lnp.nn.backbone import Backbone, BackboneSpec
 from lnp.nn.dropout import dropout
-from lnp.nn.graph_tensors import GraphTensors
+from lnp.nn.graph_tensors import GraphTensors, InputFeatures
 from lnp.nn.linear import Linear
 from lnp.seeds import Generator
 
@@ -26,7 +28,7 @@ class MLP(Backbone):
         widths = [spec.inputs, *[spec.hidden] * (spec.layers - 1), spec.outputs]
         self.layers = nn.ModuleList(
             Linear(inputs, outputs, generator, initialisation=spec.initialisation)
-            for inputs, outputs in zip(widths[:-1], widths[1:], strict=True)
+            for inputs, outputs in pairwise(widths)
         )
         self.norms = nn.ModuleList(nn.BatchNorm1d(spec.hidden) for _ in range(spec.layers - 1))
         self.dropout = spec.dropout
@@ -34,10 +36,10 @@ class MLP(Backbone):
     def embed(self, graph: GraphTensors, generator: Generator | None = None) -> Tensor:
         """The last hidden layer after normalisation and dropout."""
         source = self.dropout_source(generator)
-        hidden = graph.features
+        hidden: InputFeatures = graph.features
         for layer, norm in zip(list(self.layers)[:-1], self.norms, strict=True):
             hidden = dropout(norm(layer(hidden).relu()), self.dropout, source)
-        return hidden
+        return hidden  # type: ignore[return-value]
 
     def forward(self, graph: GraphTensors, generator: Generator | None = None) -> Tensor:
         """The outputs Z."""

@@ -1,13 +1,13 @@
-"""The matrices with which networks pass messages.
+r"""The matrices with which networks pass messages.
 
 ====================  =====================================================================
-``symmetric``         :math:`\\tilde D^{-1/2} (A + I) \\tilde D^{-1/2}`, Kipf and Welling's GCN
-``row``               :math:`\\tilde D^{-1} (A + I)`, the released LNP code's GCN
+``symmetric``         :math:`\tilde D^{-1/2} (A + I) \tilde D^{-1/2}`, Kipf and Welling's GCN
+``row``               :math:`\tilde D^{-1} (A + I)`, the released LNP code's GCN
 ``one-hop``           :math:`D_1^{-1/2} A_1 D_1^{-1/2}`, :math:`A_1 = A`
 ``two-hop``           the same for :math:`A_2`: nodes reached in two steps, but not in one and not oneself
 ====================  =====================================================================
 
-:math:`\\tilde D` is the degree matrix of :math:`A + I`; rows without a neighbour stay zero in the last two.
+:math:`\tilde D` is the degree matrix of :math:`A + I`; rows without a neighbour stay zero in the last two.
 """
 
 from __future__ import annotations
@@ -29,11 +29,7 @@ def propagation_matrix(adjacency: sp.csr_array, kind: str) -> sp.csr_array:
     check_choice("propagation", kind, PROPAGATIONS)
     if kind in ("symmetric", "row"):
         looped = sp.csr_array(adjacency + sp.eye_array(adjacency.shape[0], dtype=np.float32, format="csr"))
-        return (
-            _scaled(looped, power=-0.5)
-            if kind == "symmetric"
-            else _scaled(looped, power=-1.0, both_sides=False)
-        )
+        return _scaled(looped, power=-0.5) if kind == "symmetric" else _scaled(looped, power=-1.0, both_sides=False)
     if kind == "one-hop":
         return _scaled(adjacency, power=-0.5)
     return _scaled(two_hop_neighbours(adjacency, include_self=kind == "two-hop-with-self"), power=-0.5)

@@ -1,22 +1,28 @@
-"""Sparse times dense, with the transpose kept for the backward pass.
+r"""Sparse times dense, with the transpose kept for the backward pass.
 
 PyTorch transposes a CSR matrix by sorting it anew in every backward pass. The matrices here never change during
 training, so each is stored together with its transpose, and the product's gradient is one more sparse product:
 
-.. math:: Y = A B, \\qquad \\frac{\\partial L}{\\partial B} = A^\\top \\frac{\\partial L}{\\partial Y}.
+.. math:: Y = A B, \qquad \frac{\partial L}{\partial B} = A^\top \frac{\partial L}{\partial Y}.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-__all__ = ["SparseMatrix"]
+__all__ = ["Multiplier", "SparseMatrix"]
+
+
+class Multiplier(Protocol):
+    """Anything that multiplies a dense matrix from the left."""
+
+    def __matmul__(self, dense: Tensor) -> Tensor: ...
 
 
 class SparseMatrix:

@@ -1,1 +1,1 @@
-
+"""Ways in which labels go wrong."""

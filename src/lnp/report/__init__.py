@@ -1,1 +1,1 @@
-
+"""Pages and tables, pure functions of records."""

@@ -1,1 +1,1 @@
-
+"""LNP: label noise resisted with a probabilistic graphical model."""
