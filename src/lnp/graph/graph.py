@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +15,8 @@ from lnp.errors import GraphError
 
 __all__ = ["Features", "Graph"]
 
-Features = NDArray[np.float32] | sp.csr_array
+Features: TypeAlias = NDArray[np.float32] | Any
+"""Dense, or a ``scipy.sparse.csr_array`` (scipy has no types of its own)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,5 +62,6 @@ class GCN(Backbone):
 
     @staticmethod
     def _convolve(layer: nn.Module, features: InputFeatures, propagation: Multiplier) -> Tensor:
-        assert isinstance(layer, Linear) and layer.bias is not None
+        assert isinstance(layer, Linear)
+        assert layer.bias is not None
         return propagation @ (features @ layer.weight) + layer.bias
