@@ -7,6 +7,7 @@
         ├── UnknownNameError              a name outside a registry; the message lists the choices
         ├── ConfigError                   an option outside its range, or options that contradict each other
         ├── GraphError                    a graph (or a file with one) that breaks its contract
+        ├── DataError                     a dataset that is not at hand, or a data file that cannot be read
         ├── LabelError                    labels, trusted nodes or splits that break their contract
         ├── NotFittedError                a prediction was asked for before training
         └── ModelFileError                a saved model or checkpoint that cannot be read
@@ -22,6 +23,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "ConfigError",
+    "DataError",
     "GraphError",
     "InputError",
     "LNPError",
@@ -62,6 +64,10 @@ class ConfigError(InputError):
 
 class GraphError(InputError):
     """A graph, or a file with one, that breaks its contract."""
+
+
+class DataError(InputError):
+    """A dataset that is not at hand, or a data file that cannot be read."""
 
 
 class LabelError(InputError):
