@@ -1,0 +1,150 @@
+"""Protocols: how a benchmark hides the truth. Each is named and recorded with every result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lnp.datasets.dataset import Dataset
+from lnp.engine.selection import (
+    SELECTIONS,
+    Selection,
+    hold_out_trusted,
+    select_last,
+    select_trusted,
+    select_validation,
+)
+from lnp.errors import ConfigError, UnknownNameError, check_choice
+from lnp.graph.features import scale_features
+from lnp.graph.graph import Graph
+from lnp.graph.labels import ObservedLabels
+from lnp.graph.split import Split, choose_trusted, random_split, sequential_split
+from lnp.noise.corrupt import Corruption
+from lnp.noise.registry import apply_noise
+from lnp.seeds import Seeds
+
+__all__ = ["PROTOCOLS", "Protocol", "Task", "get_protocol", "prepare"]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A way to turn a dataset with known truth into a task.
+
+    Args:
+        split: "sequential" (4:4:2 by node order), "random" (4:4:2, stratified, per seed) or "public".
+        selection: The default selection rule.
+        trusted_share: |T_C| as a share of the training nodes; ``None`` means about 25 nodes.
+        noise_names: Noises that this protocol draws in its own way.
+        summary: What it is for.
+    """
+
+    split: str
+    selection: str
+    summary: str
+    trusted_share: float | None = None
+    noise_names: tuple[tuple[str, str], ...] = ()
+
+
+PROTOCOLS: dict[str, Protocol] = {
+    "paper": Protocol(
+        "sequential",
+        "val-clean",
+        "4:4:2 by node order, released noise draw, selection by clean validation labels: the published tables",
+        noise_names=(("flip", "flip-released"),),
+    ),
+    "random": Protocol("random", "val-clean", "4:4:2 drawn per seed, noise drawn per seed, T_C out of the selection"),
+    "strict": Protocol("random", "trusted", "as random, but no clean label beyond T_C is ever seen"),
+    "planetoid": Protocol("public", "val-clean", "the public split with 20 training nodes per class"),
+    "large": Protocol("public", "val-clean", "the original split, T_C is 0.2 % of the training nodes", 0.002),
+}
+"""Every protocol by name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a method is given (graph, observed labels, split), and how an epoch is chosen. The truth is not in it."""
+
+    graph: Graph
+    observed: ObservedLabels
+    split: Split
+    selection: Selection
+    corruption: Corruption
+    noise: str
+
+
+def get_protocol(name: str) -> Protocol:
+    """The protocol of that name."""
+    if name not in PROTOCOLS:
+        raise UnknownNameError("protocol", name, PROTOCOLS)
+    return PROTOCOLS[name]
+
+
+def prepare(
+    dataset: Dataset,
+    protocol: str,
+    noise: str,
+    rate: float,
+    seeds: Seeds,
+    *,
+    trusted_size: int = 25,
+    selection: str | None = None,
+    scaling: str | None = None,
+) -> Task:
+    """Splits, chooses T_C, corrupts the training labels and fixes the selection rule. The truth ends here.
+
+    Args:
+        dataset: Graph and truth.
+        protocol: One of :data:`PROTOCOLS`.
+        noise: A name of :mod:`lnp.noise.registry`.
+        rate: The noise rate p.
+        seeds: Where all draws come from.
+        trusted_size: |T_C|, shared out evenly among the classes.
+        selection: Another rule than the protocol's.
+        scaling: Another feature scaling than the dataset's custom.
+    """
+    rules = get_protocol(protocol)
+    rule = selection or rules.selection
+    check_choice("selection", rule, SELECTIONS)
+    truth, graph = dataset.truth.labels, scale_features(dataset.graph, scaling or dataset.scaling)
+    split = _split(dataset, rules, seeds)
+    if rules.trusted_share is not None:
+        trusted_size = max(graph.class_count, round(rules.trusted_share * split.train.size))
+    trusted = choose_trusted(
+        truth, split.validation, seeds.generator("trusted"), size=trusted_size, class_count=graph.class_count
+    )
+    noise = dict(rules.noise_names).get(noise, noise)
+    corruption = apply_noise(
+        noise, rate, truth, split.train, graph.features, graph.class_count, seeds.generator("noise")
+    )
+    given = corruption.labels.copy()
+    given[trusted] = truth[trusted]
+    observed = ObservedLabels(given, np.isin(np.arange(truth.size), trusted), class_count=graph.class_count)
+    if rule == "last":
+        chosen = select_last()
+    elif rule == "trusted":
+        checked = observed.given
+        observed, held_out = hold_out_trusted(observed, seeds.generator("held-out"))
+        chosen = select_trusted(checked, held_out)
+    elif rule == "val-noisy":
+        hidden = apply_noise(
+            noise, rate, truth, split.validation, graph.features, graph.class_count, seeds.generator("validation noise")
+        )
+        chosen = select_validation(hidden.labels, observed, split, rule=rule)
+    else:
+        chosen = select_validation(truth, observed, split, rule=rule)
+    return Task(graph, observed, split, chosen, corruption, noise)
+
+
+def _split(dataset: Dataset, rules: Protocol, seeds: Seeds) -> Split:
+    labels = dataset.truth.labels
+    if rules.split == "sequential":
+        return sequential_split(labels)
+    if rules.split == "random":
+        return random_split(labels, seeds.generator("split"))
+    if not dataset.public_splits:
+        raise ConfigError(
+            f"Expected dataset {dataset.graph.name!r} to have a public split for this protocol, but it has none. "
+            "Use the protocol paper, random or strict."
+        )
+    return dataset.public_splits[seeds.seed % len(dataset.public_splits)]

@@ -1,0 +1,63 @@
+"""Everything that determines a run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+
+from lnp.errors import check_range
+from lnp.experiments.protocol import get_protocol
+from lnp.methods.base import MethodConfig
+from lnp.methods.registry import entry, make_config
+from lnp.noise.registry import check_noise
+
+__all__ = ["RunSpec"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSpec:
+    """One run: a dataset made noisy, a method with its options, and a seed.
+
+    Args:
+        dataset: A name of :func:`lnp.datasets.catalog.load_dataset`.
+        method: A name of :data:`lnp.methods.registry.METHODS`.
+        noise: A name of :mod:`lnp.noise.registry`.
+        rate: The noise rate p in [0, 1].
+        protocol: A name of :data:`lnp.experiments.protocol.PROTOCOLS`.
+        seed: The seed of every draw.
+        preset: A named configuration of the method.
+        options: Options of the method that differ from its defaults.
+        trusted_size: |T_C|.
+        selection: Another selection rule than the protocol's.
+        scaling: Another feature scaling than the dataset's custom.
+    """
+
+    dataset: str
+    method: str
+    noise: str = "flip"
+    rate: float = 0.4
+    protocol: str = "strict"
+    seed: int = 0
+    preset: str | None = None
+    options: dict[str, object] = field(default_factory=dict)
+    trusted_size: int = 25
+    selection: str | None = None
+    scaling: str | None = None
+
+    def __post_init__(self) -> None:
+        entry(self.method)
+        get_protocol(self.protocol)
+        check_noise(self.noise, self.rate)
+        check_range("trusted_size", self.trusted_size, 1, 1e9)
+        self.config()
+
+    def config(self) -> MethodConfig:
+        """The method's whole configuration."""
+        return make_config(self.method, self.options, preset=self.preset)
+
+    @property
+    def config_hash(self) -> str:
+        """A digest of the method's whole configuration."""
+        text = json.dumps([self.method, asdict(self.config())], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]

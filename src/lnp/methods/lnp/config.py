@@ -1,0 +1,76 @@
+"""The options of LNP, each with its symbol and what the paper says of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lnp.errors import ConfigError, check_choice, check_range
+from lnp.methods.base import MethodConfig
+
+__all__ = ["LNPConfig"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LNPConfig(MethodConfig):
+    r"""Options of LNP-v1 and LNP-v2. The class defaults are the preset ``paper``: the text, made to work.
+
+    Where the paper leaves a choice, the choice is an option here, and ``docs/deviations.md`` has a row for it.
+
+    Args:
+        lambda_1: :math:`\lambda_1`, weight of the weighted cross entropy of the decoder on Y_N.
+        lambda_2: :math:`\lambda_2`, weight of the prior's cross entropy, on Y_N in v1 and on Y_C in v2.
+        lambda_3: :math:`\lambda_3`, weight of the contrastive loss.
+        delta: :math:`\delta`, similarity above which a node of T_N joins T_C for the next epoch.
+        tau: :math:`\tau`, temperature of the contrastive loss.
+        fusion: "prototypes" (the paper), or "concatenation": labels beside features at the input (ablation ``nv``).
+        embedding: H as "unit" rows times ``scale``, or "raw".
+        scale: Norm of unit embeddings. At 1 no probability of seven classes exceeds 0.33 and δ can hardly be reached.
+        similarity: How w and the δ rule compare a prediction p with a given label: "cosine" of p and the one-hot label,
+            "minmax" (cosine stretched to [0, 1] over T_N), "probability" p_y, or "random" (the released code).
+        weights: "similarity" (the paper) or "one" (ablation ``nw``).
+        alpha: α as "cosine" of h and r, kept in [0, 1], or "dot" as in the released code.
+        beta: β as "cosine", or "random" with a second softmax as in the released code.
+        grown_as: Nodes that joined T_C follow the rule of "trusted" nodes in Q, or that of "noisy" ones.
+        expectation: :math:`E_Q \log P`: "plug-in" (the paper's zero variance) or "exact", a sum over classes.
+        kl_direction: "QP" for :math:`KL(Q \| P)` (the paper) or "PQ".
+        kl_nodes: KL over "all" nodes or those "outside-noisy".
+        negatives: Negatives k of the contrastive loss; 0 takes all nodes.
+    """
+
+    lambda_1: float = 0.1
+    lambda_2: float = 1.0
+    lambda_3: float = 0.1
+    delta: float = 0.8
+    tau: float = 0.5
+    fusion: str = "prototypes"
+    embedding: str = "unit"
+    scale: float = 5.0
+    similarity: str = "cosine"
+    weights: str = "similarity"
+    alpha: str = "cosine"
+    beta: str = "cosine"
+    grown_as: str = "trusted"
+    expectation: str = "plug-in"
+    kl_direction: str = "QP"
+    kl_nodes: str = "all"
+    negatives: int = 64
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("lambda_1", "lambda_2", "lambda_3"):
+            check_range(name, getattr(self, name), 0, 1e6)
+        check_range("delta", self.delta, 0, 1)
+        check_range("scale", self.scale, 1e-3, 1e3)
+        check_range("tau", self.tau, 1e-3, 1e3)
+        check_choice("fusion", self.fusion, ("prototypes", "concatenation"))
+        check_choice("embedding", self.embedding, ("unit", "raw"))
+        check_choice("similarity", self.similarity, ("cosine", "minmax", "probability", "random"))
+        check_choice("weights", self.weights, ("similarity", "one"))
+        check_choice("alpha", self.alpha, ("cosine", "dot"))
+        check_choice("beta", self.beta, ("cosine", "random"))
+        check_choice("grown_as", self.grown_as, ("trusted", "noisy"))
+        check_choice("expectation", self.expectation, ("plug-in", "exact"))
+        check_choice("kl_direction", self.kl_direction, ("QP", "PQ"))
+        check_choice("kl_nodes", self.kl_nodes, ("all", "outside-noisy"))
+        if self.negatives < 0:
+            raise ConfigError(f"Expected `negatives` to be at least 0, but got {self.negatives}.")

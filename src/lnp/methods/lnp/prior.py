@@ -1,0 +1,44 @@
+r"""The prior :math:`P_\theta(\bar Y \mid G)` of v1 and :math:`P_\theta(\bar Y \mid G, Y_N)` of v2.
+
+Section "Prior knowledge" of the paper. v1: :math:`\bar y_i = h_i`. v2, with prototypes :math:`r_j` from T_N grouped by
+given label:
+
+.. math::
+    \bar y_i = \begin{cases}
+        \frac12 (h_i + r_{y_i})    & i \in T_N \\
+        h_i                        & \text{otherwise}
+    \end{cases}
+"""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from lnp.methods.lnp.config import LNPConfig
+from lnp.methods.lnp.embedding import Embedding, Labelled
+from lnp.nn.graph_tensors import GraphTensors
+from lnp.nn.prototypes import class_prototypes
+from lnp.seeds import Generator
+
+__all__ = ["Prior", "inform"]
+
+
+class Prior(nn.Module):
+    """From embeddings (and, in v2, noisy labels) to the prior's logits."""
+
+    def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
+        super().__init__()
+        self.embedding = Embedding(config, inputs, class_count, generator)
+        self.class_count = class_count
+
+    def forward(self, graph: GraphTensors, noisy: Labelled | None, generator: Generator | None) -> Tensor:
+        r"""The logits :math:`\bar y`, ``(n, c)``; ``noisy`` is Y_N in v2 and ``None`` in v1."""
+        embeddings: Tensor = self.embedding(graph, generator)
+        return embeddings if noisy is None else inform(embeddings, noisy, self.class_count)
+
+
+def inform(embeddings: Tensor, noisy: Labelled, class_count: int) -> Tensor:
+    """The rule of v2: rows of T_N move half-way to the prototype of their given label."""
+    prototypes = class_prototypes(embeddings, *noisy, class_count)
+    informed = (embeddings[noisy.nodes] + prototypes.vectors[noisy.labels]) / 2
+    return embeddings.index_copy(0, noisy.nodes, informed)

@@ -1,0 +1,75 @@
+"""The contrastive loss against a literal double loop, and its sampled form against expectations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from lnp.losses.contrastive import contrastive_loss, sampled_contrastive_loss
+from lnp.seeds import Seeds
+
+
+def literal(first: torch.Tensor, second: torch.Tensor, tau: float) -> list[float]:
+    """The paper's formula, index by index."""
+
+    def pairwise(a: torch.Tensor, b: torch.Tensor, i: int) -> float:
+        positive = math.exp(float(a[i] @ b[i]) / tau)
+        across = sum(math.exp(float(a[i] @ b[j]) / tau) for j in range(len(a)) if j != i)
+        within = sum(math.exp(float(a[i] @ a[j]) / tau) for j in range(len(a)) if j != i)
+        return -math.log(positive / (positive + across + within))
+
+    return [0.5 * (pairwise(first, second, i) + pairwise(second, first, i)) for i in range(len(first))]
+
+
+@pytest.fixture
+def predictions() -> tuple[torch.Tensor, torch.Tensor]:
+    rng = Seeds(3).generator("contrastive")
+    first, second = (torch.from_numpy(rng.normal(size=(11, 4))) for _ in range(2))
+    return first.softmax(dim=1), second.softmax(dim=1)
+
+
+@pytest.mark.parametrize("block", [1, 4, 11, 1024])
+@pytest.mark.parametrize("tau", [0.5, 2.0])
+def test_equals_the_double_loop_whatever_the_block(
+    predictions: tuple[torch.Tensor, torch.Tensor], block: int, tau: float
+) -> None:
+    np.testing.assert_allclose(contrastive_loss(*predictions, tau, block=block), literal(*predictions, tau), rtol=1e-10)
+
+
+def test_blocks_have_the_gradient_of_the_whole(predictions: tuple[torch.Tensor, torch.Tensor]) -> None:
+    gradients = []
+    for block in (3, 1024):
+        first, second = (p.clone().requires_grad_() for p in predictions)
+        contrastive_loss(first, second, 0.5, block=block).mean().backward()
+        gradients.append(torch.cat([first.grad, second.grad]))
+    torch.testing.assert_close(gradients[0], gradients[1], rtol=1e-10, atol=1e-12)
+
+
+def test_gradient_by_finite_differences(predictions: tuple[torch.Tensor, torch.Tensor]) -> None:
+    first, second = (p.clone().requires_grad_() for p in predictions)
+    assert torch.autograd.gradcheck(lambda a, b: contrastive_loss(a, b, 0.5, block=4), (first, second))
+
+
+def test_sampled_denominator_is_unbiased(predictions: tuple[torch.Tensor, torch.Tensor]) -> None:
+    """exp(loss + positive) is the denominator when both directions agree, so take equal predictions."""
+    first, _ = predictions
+    positive = (first * first).sum(dim=1) / 0.5
+    exact = (contrastive_loss(first, first, 0.5) + positive).exp()
+    rng = Seeds(5).generator("sampling")
+    draws = torch.stack([(sampled_contrastive_loss(first, first, 0.5, 3, rng) + positive).exp() for _ in range(4000)])
+    error = draws.std(dim=0) / math.sqrt(len(draws))
+    assert ((draws.mean(dim=0) - exact).abs() < 4.5 * error).all()
+
+
+def test_sampled_loss_tends_to_the_exact_one(predictions: tuple[torch.Tensor, torch.Tensor]) -> None:
+    sampled = sampled_contrastive_loss(*predictions, 0.5, 200_000, Seeds(1).generator("sampling"))
+    torch.testing.assert_close(sampled, contrastive_loss(*predictions, 0.5), rtol=0, atol=0.01)
+
+
+def test_agreement_lowers_the_loss() -> None:
+    sure = torch.eye(4).repeat(3, 1)
+    swapped = sure[:, [1, 0, 3, 2]]
+    assert contrastive_loss(sure, sure, 0.5).mean() < contrastive_loss(sure, swapped, 0.5).mean()
