@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,11 @@ def load_checkpoint(path: Path, method: Method, randomness: Randomness) -> Resum
         return None
     tensors, about = read_tensors(path)
     facts: dict[str, Any] = about
-    if facts["method"] != type(method).__name__ or facts["config"] != asdict(method.config):
+    missing = {"method", "config", "randomness", "history", "position"} - facts.keys()
+    if missing:
+        raise ModelFileError(f"{path} is not a checkpoint: it lacks {', '.join(sorted(missing))}.")
+    config = json.loads(json.dumps(asdict(method.config)))  # as a file gives it back: tuples are lists there
+    if facts["method"] != type(method).__name__ or facts["config"] != config:
         raise ModelFileError(
             f"{path} was written by {facts['method']} with another configuration. Remove it to start anew, or use the "
             "configuration it was written with."
@@ -77,7 +82,12 @@ def load_checkpoint(path: Path, method: Method, randomness: Randomness) -> Resum
     for key, value in tensors.items():
         group, name = key.split("/", 1)
         groups[group][name] = value
-    method.load_state_dict(groups["state"])
+    try:
+        method.load_state_dict(groups["state"])
+    except RuntimeError as error:
+        raise ModelFileError(
+            f"{path} was written for a graph with other features or classes. Remove it to start anew."
+        ) from error
     randomness.restore(facts["randomness"])
     optimisers: dict[str, dict[str, Tensor]] = {}
     for key, value in groups["optimiser"].items():

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
@@ -38,7 +39,9 @@ def write_text(path: Path, text: str) -> None:
 def write_tensors(path: Path, tensors: dict[str, Tensor], about: Mapping[str, object]) -> None:
     """Writes tensors and a JSON object about them into one safetensors file."""
     with atomic_path(path) as temporary:
-        save_file({k: v.contiguous() for k, v in tensors.items()}, temporary, {"about": json.dumps(about)})
+        # Clones, because the format refuses tensors that share memory, and networks may share parameters.
+        whole = {name: value.clone(memory_format=torch.contiguous_format) for name, value in tensors.items()}
+        save_file(whole, temporary, {"about": json.dumps(about)})
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, object]]:

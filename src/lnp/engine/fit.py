@@ -128,17 +128,19 @@ class _StageLoop:
                 self._select(predict(self.method, self.batch))
         self._create_optimisers()
         before = position.seconds
-        while position.epoch < stage.epochs:
+        while position.epoch < stage.epochs and not self._out_of_patience(options):
             self._train_one_epoch(options)
             position.epoch += 1
             if options.checkpoint and position.epoch % options.checkpoint_every == 0 and position.epoch < stage.epochs:
                 position.seconds = before + time.perf_counter() - started
                 self._save(options.checkpoint)
                 position.seconds = before
-            if options.patience and position.epoch - position.best_epoch > options.patience:
-                break
         if self.best is not None:
             self.method.load_state_dict(self.best)
+
+    def _out_of_patience(self, options: FitOptions) -> bool:
+        # Asked before an epoch and not after it, so that a resumed run stops where an uninterrupted one does.
+        return 0 < options.patience <= self.position.epoch - self.position.best_epoch
 
     def restore(self, optimisers: dict[str, dict[str, Tensor]], best: dict[str, Tensor] | None) -> None:
         """Continues from a checkpoint."""
@@ -198,11 +200,12 @@ class _StageLoop:
 
     def _select(self, probabilities: Tensor, *, advance: bool = False) -> tuple[float, bool]:
         score = self.selection.score(probabilities)
-        improved = self.selection.improves(score, self.position.best_score)
+        keeps_last = self.selection.rule == "last" or not self.stage.selects
+        improved = keeps_last or self.selection.improves(score, self.position.best_score)
         if improved:
             self.position.best_score = score
             self.position.best_epoch = self.position.epoch + advance
-            if self.selection.rule != "last":  # the last state needs no copy
+            if not keeps_last:  # the last state needs no copy
                 self.best = {name: value.clone() for name, value in self.method.state_dict().items()}
         return score, improved
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lnp.errors import LabelError
-from lnp.graph.labels import UNKNOWN, ObservedLabels, Truth
+from lnp.graph.labels import UNKNOWN, ObservedLabels
 from lnp.graph.split import Split
 from lnp.seeds import Generator
 
@@ -87,14 +87,9 @@ def select_validation(labels: NDArray[np.int64], observed: ObservedLabels, split
     return Selection(rule, nodes, labels[nodes])
 
 
-def select_clean_validation(truth: Truth, observed: ObservedLabels, split: Split) -> Selection:
-    """The rule ``val-clean``."""
-    return select_validation(truth.labels, observed, split, rule="val-clean")
-
-
-def select_trusted(observed: ObservedLabels, held_out: NDArray[np.int64]) -> Selection:
-    """The rule ``trusted``, by nodes that :func:`hold_out_trusted` set aside."""
-    return Selection("trusted", held_out, observed.given[held_out])
+def select_trusted(labels: NDArray[np.int64], held_out: NDArray[np.int64]) -> Selection:
+    """The rule ``trusted``: ``labels`` of the nodes that :func:`hold_out_trusted` set aside."""
+    return Selection("trusted", held_out, labels[held_out])
 
 
 def hold_out_trusted(

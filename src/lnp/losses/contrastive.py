@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
@@ -50,34 +49,38 @@ def sampled_contrastive_loss(
     """The loss with ``negatives`` sampled nodes in place of all others; one draw serves every row."""
     n = first.shape[0]
     drawn = torch.from_numpy(generator.integers(0, n, size=negatives)).to(first.device)
-    itself = drawn.unsqueeze(0) == torch.arange(n, device=first.device).unsqueeze(1)
-    per_draw = math.log(n / negatives)
-    positive = (first * second).sum(dim=1) / temperature
-    across = _masked(first @ second[drawn].T / temperature + per_draw, itself)
-    within = _masked(first @ first[drawn].T / temperature + per_draw, itself)
-    across_back = _masked(second @ first[drawn].T / temperature + per_draw, itself)
-    within_back = _masked(second @ second[drawn].T / temperature + per_draw, itself)
-    return 0.5 * (_log_ratio(positive, across, within) + _log_ratio(positive, across_back, within_back))
+    return _both_directions(
+        first, second, first[drawn], second[drawn], drawn, temperature, log_mass=math.log(n / negatives)
+    )
 
 
 def _block_loss(first: Tensor, second: Tensor, temperature: float, start: int, block: int) -> Tensor:
     rows = slice(start, min(start + block, first.shape[0]))
-    count = rows.stop - rows.start
-    itself = torch.zeros(count, first.shape[0], dtype=torch.bool, device=first.device)
-    itself[:, rows].fill_diagonal_(True)
-    positive = (first[rows] * second[rows]).sum(dim=1) / temperature
-    across = _masked(first[rows] @ second.T / temperature, itself)
-    within = _masked(first[rows] @ first.T / temperature, itself)
-    loss = _log_ratio(positive, across, within)
-    across = _masked(second[rows] @ first.T / temperature, itself)
-    within = _masked(second[rows] @ second.T / temperature, itself)
-    return 0.5 * (loss + _log_ratio(positive, across, within))
+    # Candidate j is the anchor itself where j = start + row; others lie outside the block and match no row.
+    itself = torch.arange(first.shape[0], device=first.device) - start
+    return _both_directions(first[rows], second[rows], first, second, itself, temperature, 0.0)
 
 
-def _masked(scores: Tensor, itself: Tensor) -> Tensor:
-    return scores.masked_fill(itself, -np.inf)
-
-
-def _log_ratio(positive: Tensor, across: Tensor, within: Tensor) -> Tensor:
-    others = torch.logaddexp(across.logsumexp(dim=1), within.logsumexp(dim=1))
-    return torch.logaddexp(positive, others) - positive
+def _both_directions(
+    first: Tensor,
+    second: Tensor,
+    first_candidates: Tensor,
+    second_candidates: Tensor,
+    itself: Tensor,
+    temperature: float,
+    log_mass: float,
+) -> Tensor:
+    """Half the sum of both directions for each row; candidate j is the same node as row ``itself[j]``."""
+    positive = (first * second).sum(dim=1) / temperature
+    columns = ((itself >= 0) & (itself < first.shape[0])).nonzero().squeeze(1)
+    rows = itself[columns]
+    total = torch.zeros_like(positive)
+    for anchors, across, within in (
+        (first, second_candidates, first_candidates),
+        (second, first_candidates, second_candidates),
+    ):
+        scores = (anchors / temperature) @ torch.cat([across, within]).T
+        scores[rows, columns] = -torch.inf
+        scores[rows, columns + itself.numel()] = -torch.inf
+        total = total + torch.logaddexp(positive, scores.logsumexp(dim=1) + log_mass) - positive
+    return total / 2

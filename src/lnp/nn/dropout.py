@@ -21,13 +21,8 @@ def dropout(values: Tensor, rate: float, generator: Generator | None) -> Tensor:
     threshold = round(rate * 256)
     if generator is None or threshold == 0:
         return values
-    words = generator.integers(0, 2**64, size=-(-values.numel() // 8), dtype=np.uint64, endpoint=False)
+    words = generator.integers(0, 2**64, size=-(-values.numel() // 8), dtype=np.uint64)
     bytes_ = words.view(np.uint8)[: values.numel()].reshape(values.shape)
-    kept = torch.from_numpy(_KEEP[threshold].take(bytes_)).to(values.device)
-    return values * kept
-
-
-# _KEEP[t][byte] is the factor of an entry: 0 for the t smallest bytes, 256 / (256 - t) for the others.
-_KEEP = np.zeros((256, 256), np.float32)
-for _t in range(256):
-    _KEEP[_t, _t:] = 256 / (256 - _t)
+    factors = (bytes_ >= threshold).astype(np.float32)
+    factors *= 256 / (256 - threshold)
+    return values * torch.from_numpy(factors).to(values.device)

@@ -40,7 +40,8 @@ class GCN(Backbone):
     ) -> Tensor:
         """The hidden layer after activation and dropout; X itself where there is one layer only."""
         source = self.dropout_source(generator)
-        propagation = propagation or graph.propagation(self.normalisation)
+        if propagation is None:
+            propagation = graph.propagation(self.normalisation)
         hidden: InputFeatures = graph.features
         for layer in list(self.layers)[:-1]:
             hidden = dropout(self._convolve(layer, hidden, propagation).relu(), self.dropout, source)
@@ -56,7 +57,8 @@ class GCN(Backbone):
             generator: Source of dropout in training mode.
             propagation: Takes the place of S, for methods that learn or change the graph.
         """
-        propagation = propagation or graph.propagation(self.normalisation)
+        if propagation is None:
+            propagation = graph.propagation(self.normalisation)
         hidden = self.embed(graph, generator, propagation=propagation)
         return self._convolve(self.layers[-1], hidden, propagation)
 

@@ -4,6 +4,8 @@ PyTorch transposes a CSR matrix by sorting it anew in every backward pass. The m
 training, so each is stored together with its transpose, and the product's gradient is one more sparse product:
 
 .. math:: Y = A B, \qquad \frac{\partial L}{\partial B} = A^\top \frac{\partial L}{\partial Y}.
+
+Gradients of gradients are products of the same kind, and :mod:`torch.func` works, too.
 """
 
 from __future__ import annotations
@@ -57,19 +59,44 @@ class SparseMatrix:
         return self._forward.device
 
     def __matmul__(self, dense: Tensor) -> Tensor:
-        product: Tensor = _SparseTimesDense.apply(self._forward, self._backward, dense)  # type: ignore[no-untyped-call]
+        # Only the second form works under torch.func; binding its arguments takes longer than a small product.
+        function = _TransformableProduct if torch._C._are_functorch_transforms_active() else _SparseTimesDense
+        product: Tensor = function.apply(self, dense)  # type: ignore[no-untyped-call]
         return product
 
 
 class _SparseTimesDense(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, matrix: Tensor, transposed: Tensor, dense: Tensor) -> Tensor:
-        ctx.transposed = transposed
-        return matrix @ dense
+    def forward(ctx: Any, matrix: SparseMatrix, dense: Tensor) -> Tensor:
+        ctx.matrix = matrix
+        return _multiply(matrix._forward, dense)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[None, None, Tensor | None]:
-        return None, None, ctx.transposed @ gradient if ctx.needs_input_grad[2] else None
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor | None]:
+        if not ctx.needs_input_grad[1]:
+            return None, None
+        matrix: SparseMatrix = ctx.matrix
+        if torch.is_grad_enabled():  # somebody will differentiate this gradient once more
+            return None, SparseMatrix(matrix._backward, matrix._forward) @ gradient
+        return None, _multiply(matrix._backward, gradient)
+
+
+class _TransformableProduct(_SparseTimesDense):
+    """The same function in the form that torch.func asks for: a forward pass without context."""
+
+    @staticmethod
+    def forward(matrix: SparseMatrix, dense: Tensor) -> Tensor:  # type: ignore[override]
+        return _multiply(matrix._forward, dense)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[SparseMatrix, Tensor], output: Tensor) -> None:
+        ctx.matrix = inputs[0]
+
+
+def _multiply(csr: Tensor, dense: Tensor) -> Tensor:
+    # csr @ dense would pass over the product twice to fill it with zeros before it starts.
+    product = dense.new_empty(csr.shape[0], dense.shape[1])
+    return torch.addmm(product, csr, dense, beta=0, out=product)
 
 
 def _to_torch(matrix: sp.csr_array, device: torch.device | str) -> Tensor:

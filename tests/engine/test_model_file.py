@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from lnp import __version__
+from lnp.engine.files import read_tensors, write_tensors
+from lnp.engine.fit import fit, predict
+from lnp.engine.model_file import load_model, save_model
+from lnp.engine.selection import select_last
+from lnp.errors import ModelFileError
+from lnp.graph.features import scale_features
+from lnp.graph.graph import Graph
+from lnp.methods.base import Method
+from lnp.methods.batch import full_batch
+from lnp.methods.registry import create_method, make_config
+from lnp.seeds import Seeds
+
+OPTIONS: dict[str, object] = {"hidden": 8, "epochs": 6}
+
+
+def train(task: Any, name: str, *, scaling: str = "none", **options: object) -> tuple[Method, Tensor]:
+    batch = full_batch(scale_features(task.graph, scaling), task.observed, task.split.train)
+    config = make_config(name, OPTIONS | options)
+    method = create_method(name, config, batch, Seeds(0).generator("initialisation"))
+    return method, fit(method, batch, select_last(), Seeds(0).randomness()).probabilities
+
+
+def save(folder: Path, task: Any, name: str, method: Method, **more: Any) -> None:
+    parts = {"graph": task.graph, "observed": task.observed, "train": task.split.train}
+    save_model(folder, name=name, method=method, **parts, **more)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("gcn", {}),
+        ("lnp-v1", {}),
+        ("lnp-v2", {"delta": 0.1}),
+        ("lnp-v2", {"backbone": "h2gcn"}),
+        ("lnp-v2", {"fusion": "concatenation"}),
+        ("h2gcn", {}),
+    ],
+)
+def test_a_loaded_model_predicts_the_same_bits(toy_task, tmp_path: Path, name: str, options: dict[str, object]) -> None:
+    method, expected = train(toy_task, name, **options)
+    save(tmp_path / "model", toy_task, name, method, about={"spec": {"rate": 0.3}})
+    loaded = load_model(tmp_path / "model", toy_task.graph)
+    assert torch.equal(loaded.probabilities, expected)
+    assert torch.equal(predict(loaded.method, loaded.batch), expected)
+    for key, value in method.state_dict().items():
+        assert torch.equal(loaded.method.state_dict()[key], value)
+    assert (loaded.name, loaded.config, loaded.about) == (name, method.config, {"spec": {"rate": 0.3}})
+    np.testing.assert_array_equal(loaded.observed.given, toy_task.observed.given)
+    np.testing.assert_array_equal(loaded.observed.trusted, toy_task.observed.trusted)
+    np.testing.assert_array_equal(loaded.train, toy_task.split.train)
+    stored = load_model(tmp_path / "model")
+    assert stored.method is None
+    assert stored.batch is None
+    assert torch.equal(stored.probabilities, expected)
+    torch.testing.assert_close(stored.quality, loaded.quality, rtol=0, atol=0, equal_nan=True)
+    assert stored.class_names == toy_task.graph.class_names
+
+
+def test_a_scaling_is_applied_to_the_graph_as_it_comes(toy_task, tmp_path: Path) -> None:
+    method, expected = train(toy_task, "gcn", scaling="standard")
+    save(tmp_path / "model", toy_task, "gcn", method, scaling="standard")
+    assert torch.equal(load_model(tmp_path / "model", toy_task.graph).probabilities, expected)
+    assert not torch.equal(
+        predict(method, full_batch(toy_task.graph, toy_task.observed, toy_task.split.train)), expected
+    )
+
+
+def test_label_quality_covers_labels_that_did_not_train(toy_task, tmp_path: Path) -> None:
+    method, probabilities = train(toy_task, "gcn")
+    save(tmp_path / "model", toy_task, "gcn", method)
+    given, quality = toy_task.observed.given, load_model(tmp_path / "model").quality.numpy()
+    known = given >= 0
+    assert np.isnan(quality[~known]).all()
+    np.testing.assert_array_equal(quality[known], probabilities.numpy()[known, given[known]])
+    assert known[toy_task.split.validation].all()  # none of which is in train
+
+
+def test_the_facts_are_plain_to_read(toy_task, tmp_path: Path) -> None:
+    method, _ = train(toy_task, "gcn", fine_tune_epochs=0)
+    save(tmp_path / "model", toy_task, "gcn", method)
+    facts = json.loads((tmp_path / "model" / "model.json").read_text())
+    del facts["fingerprint"]
+    assert facts == {
+        "format": 1,
+        "lnp": __version__,
+        "method": "gcn",
+        "config": asdict(method.config),
+        "class_names": ["0", "1", "2"],
+        "nodes": 60,
+        "features": 8,
+        "graph": "synthetic",
+        "checksum": toy_task.graph.checksum,
+        "scaling": "none",
+        "about": {},
+    }
+
+
+def edited(**changes: object):
+    def change(folder: Path) -> None:
+        path = folder / "model.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+    return change
+
+
+def with_tensor(key: str, value: Tensor | None):
+    def change(folder: Path) -> None:
+        tensors, about = read_tensors(folder / "model.safetensors")
+        tensors.pop(key) if value is None else tensors.update({key: value})
+        write_tensors(folder / "model.safetensors", tensors, about)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (edited(method="lnp-v9"), r"model.json cannot be used by lnp .*Unknown method 'lnp-v9'. Did you mean 'lnp-v"),
+        (edited(config={"hiden": 3}), r"model.json cannot .*Unknown option of gcn 'hiden'. Did you mean 'hidden'"),
+        (edited(config={"dropout": 3.0}), r"model.json cannot .*Expected `dropout` to be in \[0, 0.95\], but got 3.0"),
+        (edited(scaling="square"), r"model.json cannot .*Expected `scaling` to be one of"),
+        (edited(nodes=61), r"Expected `given` of .*safetensors to have shape \(61,\).*but got \(60,\)"),
+        (edited(config={}), r"Expected the weights in .*safetensors to fit .*size mismatch for classifier"),
+        (with_tensor("given", None), r"model.safetensors lacks `given`. Save the model again"),
+        (with_tensor("given", torch.full((60,), 7)), r"cannot be used .*node 0 has 7"),
+        (with_tensor("probabilities", torch.zeros(60, 2)), r"`probabilities` of .*shape \(60, 3\).*but got \(60, 2\)"),
+    ],
+)
+def test_damage_is_named(toy_task, tmp_path: Path, damage, message: str) -> None:
+    method, _ = train(toy_task, "gcn", fine_tune_epochs=0)
+    save(tmp_path / "model", toy_task, "gcn", method)
+    damage(tmp_path / "model")
+    with pytest.raises(ModelFileError, match=message):
+        load_model(tmp_path / "model", toy_task.graph)
+
+
+def test_a_missing_weight_is_named(toy_task, tmp_path: Path) -> None:
+    method, _ = train(toy_task, "gcn", fine_tune_epochs=0)
+    save(tmp_path / "model", toy_task, "gcn", method)
+    key = next(iter(method.state_dict()))
+    with_tensor(f"state/{key}", None)(tmp_path / "model")
+    with pytest.raises(ModelFileError, match=f"Missing key.*{key}"):
+        load_model(tmp_path / "model", toy_task.graph)
+
+
+def test_another_graph_is_refused(toy_task, tmp_path: Path) -> None:
+    method, _ = train(toy_task, "gcn", fine_tune_epochs=0)
+    save(tmp_path / "model", toy_task, "gcn", method)
+    graph = toy_task.graph
+    changed = graph.features.copy()
+    changed[3, 4] += 1
+    names = ("one", "two", "three")
+    others = {
+        r"checksum .* has checksum": graph.with_features(changed),
+        r"features 8\), but .* has features 2": graph.with_features(graph.features[:, :2]),
+        r"classes \('0', '1', '2'\)\), but .* has classes \('one', 'two', 'three'\)": Graph.from_edges(
+            graph.edges, graph.features, class_names=names
+        ),
+        r"nodes 60\), but .* has nodes 2": Graph.from_edges([[0], [1]], np.ones((2, 8)), class_count=3),
+    }
+    for message, other in others.items():
+        with pytest.raises(ModelFileError, match=r"Expected the graph that .*model.json was trained on .*" + message):
+            load_model(tmp_path / "model", other)

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lnp.engine.selection import (
+    Selection,
+    hold_out_trusted,
+    select_last,
+    select_trusted,
+    select_validation,
+)
+from lnp.errors import LabelError
+from lnp.graph.labels import ObservedLabels
+from lnp.graph.split import Split
+from lnp.seeds import Seeds
+
+# Six nodes, two classes: train 0 1, validation 2 3 4, test 5; node 3 is trusted.
+TRUE = np.array([0, 1, 0, 1, 1, 0])
+GIVEN = np.array([1, 1, 1, 1, 1, -1])
+OBSERVED = ObservedLabels(GIVEN, np.arange(6) == 3, class_count=2)
+SPLIT = Split([0, 1], [2, 3, 4], [5])
+
+
+def probabilities(predicted: list[int], confidence: float = 0.8) -> torch.Tensor:
+    table = torch.full((len(predicted), 2), 1 - confidence)
+    table[torch.arange(len(predicted)), torch.tensor(predicted)] = confidence
+    return table
+
+
+def test_clean_validation_counts_true_labels_outside_the_trusted_set() -> None:
+    selection = select_validation(TRUE, OBSERVED, SPLIT, rule="val-clean")
+    assert selection.nodes.tolist() == [2, 4]
+    assert selection.score(probabilities([0, 0, 0, 0, 0, 0])) == 0.5
+    assert selection.score(probabilities([0, 0, 0, 0, 1, 0])) == 1.0
+    # The trusted node 3 and the nodes of other parts change nothing.
+    assert selection.score(probabilities([1, 1, 0, 1, 1, 1])) == 1.0
+
+
+def test_noisy_validation_counts_given_labels() -> None:
+    selection = select_validation(OBSERVED.given, OBSERVED, SPLIT, rule="val-noisy")
+    assert selection.nodes.tolist() == [2, 4]
+    assert selection.score(probabilities([0, 0, 0, 0, 1, 0])) == 0.5
+    assert selection.score(probabilities([0, 0, 1, 0, 1, 0])) == 1.0
+
+
+def test_validation_without_labels_is_an_error() -> None:
+    with pytest.raises(LabelError, match="labelled validation nodes for the selection rule 'val-noisy'"):
+        select_validation(np.full(6, -1), OBSERVED, SPLIT, rule="val-noisy")
+
+
+def test_last_scores_nothing_and_always_moves_on() -> None:
+    selection = select_last()
+    assert math.isnan(selection.score(probabilities([0] * 6)))
+    assert selection.improves(math.nan, math.nan)
+
+
+@pytest.mark.parametrize("rule", ["val-clean", "val-noisy", "trusted"])
+def test_ties_keep_the_first(rule: str) -> None:
+    selection = Selection(rule, np.array([0]), np.array([0]))
+    assert selection.improves(0.0, None)
+    assert not selection.improves(0.5, 0.5)
+    assert selection.improves(0.5000001, 0.5)
+    assert not selection.improves(0.4, 0.5)
+
+
+def test_trusted_breaks_ties_by_confidence_in_the_right_class() -> None:
+    selection = select_trusted(TRUE, np.array([2, 4]))
+    sure, unsure = probabilities([0, 0, 0, 0, 1, 0], 0.9), probabilities([0, 0, 0, 0, 1, 0], 0.6)
+    assert selection.score(sure) > selection.score(unsure)
+    # accuracy 1, mean log-probability log 0.9, on the scale from log 10^-6 to 0, times 0.99 nodes of two.
+    expected = 1 + (1 + math.log(0.9) / math.log(1e6)) * 0.99 / 2
+    assert selection.score(sure) == pytest.approx(expected, abs=1e-6)
+
+
+@given(st.integers(1, 40), st.integers(0, 2**32 - 1))
+@settings(max_examples=50, deadline=None)
+def test_the_tie_break_never_outweighs_one_node(nodes: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    labels = generator.integers(0, 3, nodes)
+    selection = Selection("trusted", np.arange(nodes), labels)
+    right = int(generator.integers(0, nodes))  # so many nodes are right, with any confidence; then one more
+    scores = []
+    for correct, sharpness in ((right, 50.0), (right + 1, 0.0)):
+        predicted = np.where(np.arange(nodes) < correct, labels, (labels + 1) % 3)
+        logits = generator.random((nodes, 3))
+        logits[np.arange(nodes), predicted] = 1.001 + sharpness * (np.arange(nodes) < correct)
+        scores.append(selection.score(torch.from_numpy(logits).softmax(dim=1)))
+    assert scores[0] < scores[1]
+
+
+def test_zero_probabilities_still_give_a_number() -> None:
+    selection = Selection("trusted", np.array([0, 1]), np.array([0, 0]))
+    assert selection.score(torch.tensor([[0.0, 1.0], [0.0, 1.0]])) == pytest.approx(0.0, abs=1e-6)
+
+
+def trusted_labels(counts: list[int]) -> ObservedLabels:
+    """So many trusted nodes per class, then as many nodes with a label that nobody checked."""
+    labels = np.repeat(np.arange(len(counts)), counts)
+    mask = np.r_[np.ones(labels.size, bool), np.zeros(labels.size, bool)]
+    return ObservedLabels(np.r_[labels, labels], mask, class_count=len(counts))
+
+
+@pytest.mark.parametrize(
+    ("counts", "held"),
+    [([3, 3], [1, 1]), ([9, 6, 2], [3, 2, 1]), ([1, 2], [0, 1]), ([5, 1, 4], [2, 0, 1]), ([2, 0], [1, 0])],
+)
+def test_hold_out_takes_a_third_of_every_class_and_leaves_one(counts: list[int], held: list[int]) -> None:
+    observed = trusted_labels(counts)
+    rest, nodes = hold_out_trusted(observed, Seeds(0).generator("trusted"))
+    assert np.bincount(observed.given[nodes], minlength=len(counts)).tolist() == held
+    left = np.bincount(rest.given[rest.trusted], minlength=len(counts)).tolist()
+    assert left == [count - taken for count, taken in zip(counts, held, strict=True)]
+    # What selects is trained on by nobody: its label is gone, and everything else is as it was.
+    assert (rest.given[nodes] == -1).all()
+    assert not rest.trusted[nodes].any()
+    others = np.setdiff1d(np.arange(observed.node_count), nodes)
+    assert (rest.given[others] == observed.given[others]).all()
+    assert (rest.trusted[others] == observed.trusted[others]).all()
+    assert observed.trusted[nodes].all()  # the argument was not changed
+    selection = select_trusted(observed.given, nodes)
+    assert not np.intersect1d(selection.nodes, rest.trusted_nodes).size
+
+
+def test_hold_out_is_drawn_anew_for_every_seed() -> None:
+    observed = trusted_labels([12, 12])
+    drawn = [hold_out_trusted(observed, Seeds(seed).generator("trusted"))[1].tolist() for seed in (0, 0, 1)]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_hold_out_without_two_trusted_nodes_in_a_class_is_an_error() -> None:
+    with pytest.raises(LabelError, match="at least two trusted nodes"):
+        hold_out_trusted(trusted_labels([1, 1, 0]), Seeds(0).generator("trusted"))

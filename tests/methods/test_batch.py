@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from lnp.errors import LabelError
+from lnp.graph.labels import UNKNOWN, ObservedLabels
+from lnp.methods.batch import full_batch
+
+# Node 1 is trusted and in the training part, node 4 trusted and outside it; node 3 has a label but is in no part.
+OBSERVED = ObservedLabels([0, 1, 2, 0, 1, -1, 2], np.isin(np.arange(7), [1, 4]), class_count=3)
+TRAIN = np.array([0, 1, 2, 5])
+
+
+def test_only_labels_of_noisy_and_trusted_nodes_are_there(tiny_graph) -> None:
+    batch = full_batch(tiny_graph, OBSERVED, TRAIN)
+    assert batch.noisy.tolist() == [0, 2]  # of the training part: labelled and not trusted
+    assert batch.trusted.tolist() == [1, 4]
+    assert batch.given.tolist() == [0, 1, 2, UNKNOWN, 1, UNKNOWN, UNKNOWN]
+    assert batch.noisy_labels.tolist() == [0, 2]
+    assert batch.trusted_labels.tolist() == [1, 1]
+    assert batch.outside_noisy.tolist() == [1, 3, 4, 5, 6]
+    assert (batch.node_count, batch.class_count) == (7, 3)
+
+
+def test_labels_outside_do_not_reach_the_batch(tiny_graph) -> None:
+    changed = OBSERVED.given.copy()
+    changed[[3, 6]] = [2, UNKNOWN]
+    other = full_batch(tiny_graph, ObservedLabels(changed, OBSERVED.trusted, class_count=3), TRAIN)
+    batch = full_batch(tiny_graph, OBSERVED, TRAIN)
+    for name in ("given", "noisy", "trusted"):
+        assert torch.equal(getattr(other, name), getattr(batch, name))
+
+
+def test_the_order_of_training_nodes_does_not_matter_and_the_labels_are_copied(tiny_graph) -> None:
+    batch = full_batch(tiny_graph, OBSERVED, TRAIN[::-1].copy())
+    assert batch.noisy.tolist() == [0, 2]
+    batch.given[0] = 2
+    assert OBSERVED.given[0] == 0
+
+
+def test_labels_of_another_graph_are_refused(tiny_graph) -> None:
+    with pytest.raises(LabelError, match="Expected labels for 7 nodes in 3 classes, but got 2 nodes in 3 classes"):
+        full_batch(tiny_graph, ObservedLabels([0, 1], class_count=3), TRAIN[:1])
+    with pytest.raises(LabelError, match="but got 7 nodes in 2 classes"):
+        full_batch(tiny_graph, ObservedLabels([0] * 7, class_count=2), TRAIN)
