@@ -12,15 +12,15 @@ import os
 os.environ["OMP_NUM_THREADS"] = "1"  # before numpy and torch start their threads
 
 import sys
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from lnp_epoch import lnp_rows, memory_rows
 from rich.console import Console
 from rich.table import Table
+from timing import Row, Step, measure
 from torch import Tensor, nn
 from torch_geometric.nn import GCNConv
 
@@ -39,43 +39,6 @@ DROPOUT = 0.5
 TRAIN_SHARE = 0.4
 GCN_TARGETS = {"cora": 4, "citeseer": 4, "pubmed": 2, "chameleon": 4, "squirrel": 15, "actor": 4}
 """How many times faster than PyG's GCNConv one training step has to be."""
-
-Step = Callable[[], object]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of a table: what was timed, how long it took, and the ratio to the reference with its target."""
-
-    graph: str
-    what: str
-    milliseconds: float
-    ratio: float | None = None
-    target: float | None = None
-    at_most: bool = False
-
-    @property
-    def mark(self) -> str:
-        """Whether the target is met; empty without one."""
-        if self.ratio is None or self.target is None:
-            return ""
-        met = self.ratio <= self.target if self.at_most else self.ratio >= self.target
-        return "met" if met else "MISSED"
-
-
-def measure(contestants: dict[str, Step], *, seconds: float = 6.0, warm_up: int = 3) -> dict[str, float]:
-    """Median milliseconds of each contestant; they take turns until the time is up (at least seven rounds)."""
-    for step in contestants.values():
-        for _ in range(warm_up):
-            step()
-    times: dict[str, list[float]] = {name: [] for name in contestants}
-    started = time.perf_counter()
-    while time.perf_counter() - started < seconds or len(times[next(iter(times))]) < 7:
-        for name, step in contestants.items():
-            before = time.perf_counter()
-            step()
-            times[name].append(time.perf_counter() - before)
-    return {name: 1000 * float(np.median(taken)) for name, taken in times.items()}
 
 
 def load(name: str) -> tuple[Graph, np.ndarray]:
@@ -153,7 +116,7 @@ def _check_agreement(ours: GCN, theirs: PyGNetwork, tensors: GraphTensors, dense
         raise SystemExit(f"The two networks differ by {difference:g} on the same weights; the timing means nothing.")
 
 
-SECTIONS = [gcn_rows]
+SECTIONS = [gcn_rows, lnp_rows, memory_rows]
 """Each takes a graph and its labels and gives rows; add a function here to add a section."""
 
 

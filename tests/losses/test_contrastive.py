@@ -53,6 +53,20 @@ def test_gradient_by_finite_differences(predictions: tuple[torch.Tensor, torch.T
     assert torch.autograd.gradcheck(lambda a, b: contrastive_loss(a, b, 0.5, block=4), (first, second))
 
 
+def test_sampled_gradient_by_finite_differences(predictions: tuple[torch.Tensor, torch.Tensor]) -> None:
+    first, second = (p.clone().requires_grad_() for p in predictions)
+
+    def loss(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return sampled_contrastive_loss(a, b, 0.5, 5, Seeds(2).generator("sampling"))
+
+    assert torch.autograd.gradcheck(loss, (first, second))
+
+
+def test_large_logits_do_not_overflow(predictions: tuple[torch.Tensor, torch.Tensor]) -> None:
+    first, second = (20 * p for p in predictions)
+    np.testing.assert_allclose(contrastive_loss(first, second, 0.5), literal(first, second, 0.5), rtol=1e-8, atol=1e-12)
+
+
 def test_sampled_denominator_is_unbiased(predictions: tuple[torch.Tensor, torch.Tensor]) -> None:
     """exp(loss + positive) is the denominator when both directions agree, so take equal predictions."""
     first, _ = predictions

@@ -74,13 +74,18 @@ def _both_directions(
     positive = (first * second).sum(dim=1) / temperature
     columns = ((itself >= 0) & (itself < first.shape[0])).nonzero().squeeze(1)
     rows = itself[columns]
+    # No inner product exceeds the product of the largest norms, so one shift keeps every exponential at most 1. It
+    # costs nothing per entry, unlike the row maxima that logsumexp looks for.
+    shift = torch.stack([t.detach().norm(dim=1).max() for t in (first, second, first_candidates, second_candidates)])
+    bound = float(shift.max().square()) / temperature
     total = torch.zeros_like(positive)
     for anchors, across, within in (
         (first, second_candidates, first_candidates),
         (second, first_candidates, second_candidates),
     ):
-        scores = (anchors / temperature) @ torch.cat([across, within]).T
+        scores = torch.addmm(-bound * anchors.new_ones(1), anchors / temperature, torch.cat([across, within]).T)
         scores[rows, columns] = -torch.inf
         scores[rows, columns + itself.numel()] = -torch.inf
-        total = total + torch.logaddexp(positive, scores.logsumexp(dim=1) + log_mass) - positive
+        others = scores.exp().sum(dim=1).log() + (bound + log_mass)
+        total = total + torch.logaddexp(positive, others) - positive
     return total / 2

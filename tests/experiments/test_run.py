@@ -1,0 +1,54 @@
+"""From a specification to a record: the numbers against a direct computation."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+
+from lnp.experiments.run import run
+from lnp.experiments.spec import RunSpec
+
+SPEC = RunSpec(
+    dataset="synthetic:nodes=300,classes=3",
+    method="lnp-v2",
+    noise="uniform",
+    rate=0.3,
+    options={"epochs": 15, "hidden": 8},
+)
+
+
+@pytest.fixture(scope="module")
+def outcome():  # type: ignore[no-untyped-def]
+    return run(SPEC)
+
+
+def test_record_agrees_with_the_probabilities(outcome) -> None:  # type: ignore[no-untyped-def]
+    truth, test = outcome.dataset.truth.labels, outcome.task.split.test
+    predicted = outcome.result.probabilities.argmax(dim=1).numpy()
+    record = outcome.record
+    assert record.test_accuracy == pytest.approx(np.mean(predicted[test] == truth[test]))
+    assert record.test_macro_f1 == pytest.approx(f1_score(truth[test], predicted[test], average="macro"))
+    train = outcome.task.split.train
+    wrong = outcome.task.observed.given[train] != truth[train]
+    believed = outcome.result.probabilities.numpy()[train, outcome.task.observed.given[train]]
+    assert record.detection_auroc == pytest.approx(roc_auc_score(wrong, -believed))
+    assert record.detection_ap == pytest.approx(average_precision_score(wrong, -believed))
+    assert record.realised_rate == pytest.approx(wrong.mean())
+    assert record.epochs == 15
+    assert record.peak_rss_mib > 50
+
+
+def test_same_spec_same_numbers(outcome) -> None:  # type: ignore[no-untyped-def]
+    again = run(SPEC).record
+    assert again.test_accuracy == outcome.record.test_accuracy
+    assert again.detection_ap == outcome.record.detection_ap
+
+
+def test_record_is_json(outcome) -> None:  # type: ignore[no-untyped-def]
+    plain = json.loads(json.dumps(outcome.record.to_json()))
+    assert plain["spec"]["dataset"] == SPEC.dataset
+    assert plain["config"]["hidden"] == 8
+    assert plain["config_hash"] == SPEC.config_hash

@@ -1,0 +1,36 @@
+"""A specification is checked when it is made."""
+
+from __future__ import annotations
+
+import pytest
+
+from lnp.errors import ConfigError, UnknownNameError
+from lnp.experiments.spec import RunSpec
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"method": "lnp-v3"}, UnknownNameError, "Unknown method 'lnp-v3'. Did you mean"),
+        ({"noise": "flop"}, UnknownNameError, "Unknown noise 'flop'"),
+        ({"rate": 1.3}, ConfigError, r"`rate` to be in \[0, 1\], but got 1.3"),
+        ({"protocol": "papre"}, UnknownNameError, "Unknown protocol 'papre'. Did you mean 'paper'"),
+        ({"preset": "published"}, UnknownNameError, "Unknown preset of lnp-v2 'published'"),
+        ({"options": {"lambda_4": 1}}, UnknownNameError, "Unknown option of lnp-v2 'lambda_4'"),
+        ({"options": {"lambda_1": "much"}}, ConfigError, "`lambda_1` to be float, but got 'much'"),
+        ({"trusted_size": 0}, ConfigError, "`trusted_size`"),
+    ],
+)
+def test_bad_parts_are_named(changes: dict[str, object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        RunSpec(**{"dataset": "digits", "method": "lnp-v2", **changes})  # type: ignore[arg-type]
+
+
+def test_config_hash_depends_on_the_configuration_and_on_nothing_else() -> None:
+    plain = RunSpec(dataset="digits", method="lnp-v2")
+    default = plain.config().hidden
+    assert (
+        plain.config_hash == RunSpec(dataset="cora", method="lnp-v2", seed=4, options={"hidden": default}).config_hash
+    )
+    assert plain.config_hash != RunSpec(dataset="digits", method="lnp-v2", options={"hidden": default + 1}).config_hash
+    assert plain.config_hash != RunSpec(dataset="digits", method="lnp-v1").config_hash
