@@ -48,13 +48,15 @@ class History:
         return table
 
     def to_json(self) -> list[dict[str, object]]:
-        """JSON-ready rows."""
+        """JSON-ready rows; a score that is not a number, which JSON has no word for, is ``None``."""
+        scores = self.columns()["score"]
         return [
-            {"stage": r.stage, "epoch": r.epoch, "terms": r.terms, "score": r.score, "selected": r.selected}
-            for r in self.records
+            {"stage": r.stage, "epoch": r.epoch, "terms": r.terms, "score": score, "selected": r.selected}
+            for r, score in zip(self.records, scores, strict=True)
         ]
 
     @classmethod
     def from_json(cls, rows: list[dict[str, object]]) -> History:
         """The reverse of :meth:`to_json`."""
-        return cls([EpochRecord(**row) for row in rows])  # type: ignore[arg-type]
+        numbers = [row | {"score": float("nan")} if row["score"] is None else row for row in rows]
+        return cls([EpochRecord(**row) for row in numbers])  # type: ignore[arg-type]

@@ -1,0 +1,306 @@
+"""The face for Python code: a classifier in the manner of scikit-learn, for a graph whose labels are partly wrong."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from lnp.engine.device import check_device
+from lnp.engine.fit import FitOptions, fit
+from lnp.engine.history import History
+from lnp.engine.model_file import SavedModel, label_quality, load_model, save_model
+from lnp.engine.progress import epoch_progress
+from lnp.engine.set_aside import set_aside
+from lnp.errors import ConfigError, GraphError, LabelError, ModelFileError, NotFittedError, check_range
+from lnp.graph.features import scale_features
+from lnp.graph.graph import Graph
+from lnp.graph.labels import UNKNOWN, ObservedLabels, Truth
+from lnp.methods.base import MethodConfig
+from lnp.methods.batch import full_batch
+from lnp.methods.registry import create_method, entry, make_config
+from lnp.seeds import Seeds
+
+__all__ = ["VERSIONS", "LNPClassifier"]
+
+VERSIONS: dict[object, str] = {1: "lnp-v1", 2: "lnp-v2"}
+"""What ``version`` stands for."""
+
+
+class LNPClassifier(BaseEstimator):  # type: ignore[misc]
+    """Learns the classes of all nodes of a graph from many labels, some wrong, and a few that somebody checked.
+
+    Nobody knows the truth here, so training uses every given label, except those that the selection rule sets aside:
+
+    - "trusted" keeps about a third of the trusted nodes of every class that has two or more out of training, and the
+      epoch that does best on them stays;
+    - "val-noisy" keeps 20 % of the untrusted labels out, of every class alike, and selects by them;
+    - "last" uses everything and keeps the last epoch.
+
+    Args:
+        version: 1 for LNP-v1, :math:`P(Y_C | G)`, or 2 for LNP-v2, :math:`P(Y_C | G, Y_N)`.
+        backbone: "gcn", "h2gcn" (for graphs whose neighbours differ) or "mlp"; ``None`` is the method's own.
+        method: Another method by its name in :data:`lnp.methods.registry.METHODS`, for instance "gcn".
+        preset: A named configuration of the method.
+        epochs: Epochs of the main stage; ``None`` is the method's own number.
+        selection: Which epoch to keep, see above.
+        seed: The seed of every draw: same seed, same data, same result.
+        device: Where to compute: "cpu", "cuda", ….
+        scaling: What to do to the features first, a name of :func:`~lnp.graph.features.scale_features`.
+        patience: Stop after this many epochs without a better score; 0 never stops early.
+        options: Any further options of the method, for instance ``{"lambda_1": 0.5}``.
+        verbose: Whether to show a progress bar (on standard error, if that is a terminal).
+
+    Attributes:
+        classes_: The class numbers 0 … c−1.
+        class_names_: Their names.
+        n_features_in_: The number of features d.
+        probabilities_: ``(n, c)`` class probabilities of every node.
+        label_quality_: ``(n,)`` how likely each given label is right.
+        history_: Loss terms and score of every epoch.
+        method_: The trained method; ``None`` after :meth:`load` without a graph.
+        held_out_: The nodes that selected the epoch.
+
+    >>> import lnp
+    >>> data = lnp.load_dataset("synthetic", nodes=60, classes=3)
+    >>> labels = data.truth.labels.copy()
+    >>> classifier = lnp.LNPClassifier(version=1, epochs=20)
+    >>> classifier.fit(data.graph, labels, trusted=np.arange(60) < 20).predict([0, 1]).shape
+    (2,)
+    """
+
+    def __init__(
+        self,
+        version: int | str = 2,
+        backbone: str | None = None,
+        *,
+        method: str | None = None,
+        preset: str | None = None,
+        epochs: int | None = None,
+        selection: str = "trusted",
+        seed: int = 0,
+        device: str = "cpu",
+        scaling: str = "auto",
+        patience: int = 0,
+        options: dict[str, object] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.version = version
+        self.backbone = backbone
+        self.method = method
+        self.preset = preset
+        self.epochs = epochs
+        self.selection = selection
+        self.seed = seed
+        self.device = device
+        self.scaling = scaling
+        self.patience = patience
+        self.options = options
+        self.verbose = verbose
+
+    def fit(self, graph: Graph, labels: ObservedLabels | ArrayLike, *, trusted: ArrayLike | None = None) -> Self:
+        """Trains from scratch and returns the classifier itself; an earlier fit is forgotten.
+
+        Args:
+            graph: The graph.
+            labels: Given labels and trusted nodes, or one class number per node with −1 for unknown.
+            trusted: With plain class numbers: the mask of the nodes whose label was checked.
+        """
+        name, config, seeds = self._method_name(), self._config(), Seeds(self.seed)
+        check_range("patience", self.patience, 0, 1e9)
+        check_device(self.device)
+        observed = _as_observed(graph, labels, trusted)
+        if entry(name).method.needs_trusted:
+            observed.require_trusted_in_every_class(graph.class_names)
+        parts = set_aside(observed, self.selection, seeds)
+        observed, train = parts.observed, parts.train
+        if train.size == 0 and name != "clean-only":
+            raise LabelError(
+                "Expected some given labels that are not trusted, for they are what is learned from, but there are "
+                "none. Give more labels, or learn from the trusted ones with method='clean-only'."
+            )
+        batch = full_batch(scale_features(graph, self.scaling), observed, train, device=self.device)
+        method = create_method(name, config, batch, seeds.generator("initialisation"))
+        with epoch_progress(f"{name} on {graph.name}", enabled=self.verbose) as on_epoch:
+            options = FitOptions(patience=self.patience, on_epoch=on_epoch)
+            result = fit(method, batch, parts.selection, seeds.randomness(), options)
+        saved = SavedModel(
+            name=name,
+            config=config,
+            method=method,
+            batch=batch,
+            observed=observed,
+            train=train,
+            probabilities=result.probabilities,
+            quality=label_quality(method, batch, observed, result.probabilities),
+            class_names=graph.class_names,
+            graph_name=graph.name,
+            feature_count=graph.feature_count,
+            scaling=self.scaling,
+            about={},
+        )
+        return self._remember(saved, graph, result.history, parts.selection.nodes)
+
+    def predict(self, nodes: ArrayLike | None = None) -> NDArray[np.int64]:
+        """The most probable class of all nodes of the graph, or of ``nodes`` (numbers or a mask)."""
+        classes: NDArray[np.int64] = self.predict_proba(nodes).argmax(axis=1)
+        return classes
+
+    def predict_proba(self, nodes: ArrayLike | None = None) -> NDArray[np.float32]:
+        """Class probabilities of all nodes of the graph, or of ``nodes`` (numbers or a mask), one row per node."""
+        self._require_fit()
+        chosen: NDArray[np.float32] = self.probabilities_[_rows(nodes, len(self.probabilities_))].copy()
+        return chosen
+
+    def score(self, labels: Truth | ArrayLike, nodes: ArrayLike | None = None) -> float:
+        """The share of right predictions.
+
+        Args:
+            labels: The class number of every node of the graph; nodes with −1 are left out.
+            nodes: Count these only (numbers or a mask).
+        """
+        self._require_fit()
+        count, classes = self.probabilities_.shape
+        right = (labels if isinstance(labels, Truth) else Truth(labels, classes)).labels
+        if right.size != count:
+            raise LabelError(f"Expected `labels` of all {count} nodes to score by, but got {right.size}.")
+        chosen = _rows(nodes, count)
+        right, predicted = right[chosen], self.predict()[chosen]
+        known = right != UNKNOWN
+        if not known.any():
+            raise LabelError("Expected a node with a known label to score by, but there is none.")
+        return float((predicted[known] == right[known]).mean())
+
+    def label_quality(self) -> NDArray[np.float32]:
+        """How likely each given label is right, in [0, 1]; not a number where a node has none.
+
+        The lowest are the first to check: ``numpy.argsort(classifier.label_quality())[:20]``.
+        """
+        self._require_fit()
+        quality: NDArray[np.float32] = self.label_quality_.copy()
+        return quality
+
+    def save(self, folder: Path | str) -> None:
+        """Writes the fitted classifier into a folder (safetensors and JSON)."""
+        self._require_fit()
+        if self._graph is None:
+            raise NotFittedError(
+                "Expected a classifier with its graph, but this one was loaded without. Copy the folder it came from, "
+                "or load it with the graph."
+            )
+        params = {
+            key: value.item() if isinstance(value, np.generic) else value for key, value in self.get_params().items()
+        }
+        about = {"estimator": params, "history": self.history_.to_json(), "held_out": self.held_out_.tolist()}
+        model: SavedModel = self._model
+        assert model.method is not None
+        save_model(
+            folder,
+            name=model.name,
+            method=model.method,
+            graph=self._graph,
+            observed=model.observed,
+            train=model.train,
+            about=about,
+            scaling=model.scaling,
+        )
+
+    @classmethod
+    def load(cls, folder: Path | str, graph: Graph | None = None) -> Self:
+        """Reads what :meth:`save` (or the command line) wrote.
+
+        Args:
+            folder: Where it is.
+            graph: The graph it was fitted on, to predict anew and to save again; without it the stored predictions
+                serve.
+        """
+        model = load_model(folder, graph)
+        about, from_elsewhere = model.about, {"method": model.name, "scaling": model.scaling}
+        try:
+            classifier = cls(**about.get("estimator", from_elsewhere | {"options": asdict(model.config)}))
+            history = History.from_json(about.get("history", []))
+            held_out = np.asarray(about.get("held_out", []), np.int64)
+        except (TypeError, KeyError, ValueError) as error:
+            raise ModelFileError(f"Expected `about` in {folder} to describe a classifier, but: {error}.") from error
+        return classifier._remember(model, graph, history, held_out)
+
+    def _method_name(self) -> str:
+        if self.method is not None:
+            entry(self.method)
+            return self.method
+        if self.version not in VERSIONS:
+            raise ConfigError(
+                f"Expected `version` to be one of {', '.join(map(str, VERSIONS))}, but got {self.version!r}. Other "
+                "methods are chosen by `method`."
+            )
+        return VERSIONS[self.version]
+
+    def _config(self) -> MethodConfig:
+        named = {"backbone": self.backbone, "epochs": self.epochs}
+        chosen = {option: value for option, value in named.items() if value is not None}
+        twice = chosen.keys() & (self.options or {}).keys()
+        if twice:
+            raise ConfigError(f"Expected `{min(twice)}` once, but got it as an argument and in `options`.")
+        return make_config(self._method_name(), chosen | (self.options or {}), preset=self.preset)
+
+    def _remember(self, model: SavedModel, graph: Graph | None, history: History, held_out: NDArray[np.int64]) -> Self:
+        self._model, self._graph = model, graph
+        self.classes_ = np.arange(len(model.class_names))
+        self.class_names_ = model.class_names
+        self.n_features_in_ = model.feature_count
+        self.probabilities_ = model.probabilities.cpu().numpy()
+        self.label_quality_ = model.quality.cpu().numpy()
+        self.history_ = history
+        self.method_ = model.method
+        self.held_out_ = held_out
+        return self
+
+    def _require_fit(self) -> None:
+        if not hasattr(self, "probabilities_"):
+            raise NotFittedError("Expected a fitted classifier, but this one is not. Call `fit` or `load` first.")
+
+
+def _as_observed(graph: Graph, labels: ObservedLabels | ArrayLike, trusted: ArrayLike | None) -> ObservedLabels:
+    if not isinstance(graph, Graph):
+        raise GraphError(
+            f"Expected `graph` to be an lnp.Graph, but got {type(graph).__name__}. Build one with Graph.from_edges or "
+            "lnp.graph.convert."
+        )
+    if isinstance(labels, Truth):
+        raise LabelError("Expected given labels, but got the truth, which no method may see. Hand over ObservedLabels.")
+    if isinstance(labels, ObservedLabels):
+        if trusted is not None:
+            raise LabelError(
+                "Expected `trusted` only with plain class numbers, but ObservedLabels have a mask of their own."
+            )
+        observed = labels
+    else:
+        observed = ObservedLabels(labels, trusted, class_count=graph.class_count)
+    if observed.node_count != graph.node_count or observed.class_count != graph.class_count:
+        raise LabelError(
+            f"Expected labels for {graph.node_count} nodes in {graph.class_count} classes, but got "
+            f"{observed.node_count} nodes in {observed.class_count} classes."
+        )
+    return observed
+
+
+def _rows(nodes: ArrayLike | None, count: int) -> NDArray[Any] | slice:
+    if nodes is None:
+        return slice(None)
+    array = np.asarray(nodes)
+    if array.size == 0 and array.dtype != bool:
+        array = array.astype(np.int64)
+    mask = array.dtype == bool
+    if array.ndim != 1 or not (mask or np.issubdtype(array.dtype, np.integer)) or (mask and array.size != count):
+        raise LabelError(
+            f"Expected `nodes` to be node numbers or a mask of the {count} nodes of the graph that was fitted, but got "
+            f"shape {array.shape} of {array.dtype}."
+        )
+    outside = array[:0] if mask else array[(array < 0) | (array >= count)]
+    if outside.size:
+        raise LabelError(f"Expected `nodes` to be from 0 to {count - 1}, but got {outside[0]}.")
+    return array
