@@ -49,10 +49,13 @@ def test_a_constant_column_becomes_zero():
         (sp.csr_array(np.abs(DENSE)), "row"),
         (sp.csr_array((6, 4)), "row"),
         (sp.csr_array(DENSE), "standard"),
-        (np.abs(DENSE), "standard"),
+        (DENSE, "none"),  # one scale already
+        (DENSE * [1, 1, 1, 1000], "standard"),  # one column in another unit
+        (DENSE * 1000, "standard"),  # one scale, but far from that of the initial weights
+        (np.zeros((6, 4)), "none"),
     ],
 )
-def test_auto_chooses_by_sparsity_and_sign(features, choice):
+def test_auto_chooses_by_sparsity_sign_and_scale(features, choice):
     graph = graph_of(features)
     assert scale_features(graph, "auto").checksum == scale_features(graph, choice).checksum
 

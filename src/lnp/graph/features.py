@@ -13,6 +13,9 @@ __all__ = ["SCALINGS", "scale_features"]
 SCALINGS = ("none", "row", "standard", "auto")
 """The names :func:`scale_features` knows."""
 
+SHARED_SCALE = 10.0
+"""Columns whose spread is within this factor of the median's, and values up to it, count as being on one scale."""
+
 
 def scale_features(graph: Graph, scaling: str) -> Graph:
     """The graph with scaled features.
@@ -20,18 +23,25 @@ def scale_features(graph: Graph, scaling: str) -> Graph:
     - ``none``: as they are;
     - ``row``: every row divided by its sum of absolute values (zero rows stay zero), the habit for bags of words;
     - ``standard``: every column centred and divided by its standard deviation (constant columns become zero);
-    - ``auto``: ``row`` for sparse features without negative values, ``standard`` for everything else.
+    - ``auto``: ``row`` for sparse features without negative values; for others ``none`` where the columns share a scale
+      already (pixels, embeddings), else ``standard``.
     """
     check_choice("scaling", scaling, SCALINGS)
     if scaling == "auto":
-        scaling = "row" if _is_bag_of_words(graph.features) else "standard"
+        scaling = _suitable(graph.features)
     if scaling == "none":
         return graph
     return graph.with_features(_row_scaled(graph.features) if scaling == "row" else _standardised(graph.features))
 
 
-def _is_bag_of_words(features: Features) -> bool:
-    return not isinstance(features, np.ndarray) and (features.nnz == 0 or float(features.data.min()) >= 0)
+def _suitable(features: Features) -> str:
+    if not isinstance(features, np.ndarray):
+        return "row" if features.nnz == 0 or float(features.data.min()) >= 0 else "standard"
+    spread = features.std(axis=0)
+    spread = spread[spread > 0]
+    # Standardising pixels would blow up those that are nearly always blank; columns in different units need it.
+    alike = spread.size == 0 or float(spread.max()) <= SHARED_SCALE * float(np.median(spread))
+    return "none" if alike and float(np.abs(features).max(initial=0.0)) <= SHARED_SCALE else "standard"
 
 
 def _row_scaled(features: Features) -> Features:

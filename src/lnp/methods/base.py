@@ -114,6 +114,8 @@ class Stage:
         optimisers: Created anew at the start of the stage.
         updates: What happens in one epoch, in order.
         keeps_start: Whether the state before the first epoch takes part in the selection.
+        selects: Whether the run's rule chooses the epoch to end with. Without it the last epoch stays, which suits a
+            network that is to learn the noise and so must not be judged by right labels.
         evaluates_parts: Module names that stay in evaluation mode (no dropout, running statistics) while training.
         begin: Called once before the first epoch, for instance to estimate a matrix from the stage before.
     """
@@ -123,6 +125,7 @@ class Stage:
     optimisers: dict[str, Optimiser]
     updates: tuple[Update, ...]
     keeps_start: bool = False
+    selects: bool = True
     evaluates_parts: tuple[str, ...] = ()
     begin: Callable[[Batch, Randomness], None] | None = None
 

@@ -1,0 +1,59 @@
+r"""The trusted nodes alone: what the noisy labels must beat to be worth having.
+
+.. math:: \min_w \; \frac{1}{|T_C|} \sum_{i \in T_C} -\log p_w(y_i \mid G)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from lnp.losses.cross_entropy import cross_entropy
+from lnp.methods.base import Method, MethodConfig, Optimiser, Stage, Terms, Update
+from lnp.methods.batch import Batch
+from lnp.seeds import Generator, Randomness
+
+__all__ = ["CleanOnly", "CleanOnlyConfig"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleanOnlyConfig(MethodConfig):
+    """Options of training on T_C alone: those of every method."""
+
+    normalisation: str = "row"
+
+
+class CleanOnly(Method):
+    """One network, cross entropy on T_C; the noisy labels are never read."""
+
+    Config = CleanOnlyConfig
+    needs_trusted = True
+    config: CleanOnlyConfig
+
+    def __init__(self, config: CleanOnlyConfig, batch: Batch, generator: Generator) -> None:
+        super().__init__()
+        self.config = config
+        self.classifier = config.network(batch.graph.features.shape[1], batch.class_count, generator)
+
+    def stages(self, batch: Batch) -> list[Stage]:
+        """One stage on T_C."""
+        config = self.config
+        return [
+            Stage(
+                name="train",
+                epochs=config.epochs,
+                optimisers={"main": Optimiser(self.parameters(), config.learning_rate, config.weight_decay)},
+                updates=(Update(self.loss),),
+            )
+        ]
+
+    def loss(self, batch: Batch, randomness: Randomness) -> Terms:
+        """Mean cross entropy on T_C."""
+        logits = self.classifier(batch.graph, randomness.dropout)
+        return {"trusted_ce": cross_entropy(logits[batch.trusted], batch.trusted_labels).mean()}
+
+    def predict(self, batch: Batch) -> Tensor:
+        """Softmax of the network's outputs."""
+        probabilities: Tensor = self.classifier(batch.graph).softmax(dim=1)
+        return probabilities

@@ -1,0 +1,73 @@
+r"""Both label sets at once: a reference that spends the trusted nodes without any noise model.
+
+.. math:: \min_w \; \frac{1}{|T_N|} \sum_{i \in T_N} -\log p_w(\tilde y_i \mid G)
+          + \frac{g}{|T_C|} \sum_{i \in T_C} -\log p_w(y_i \mid G)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from lnp.errors import check_range
+from lnp.losses.cross_entropy import cross_entropy
+from lnp.methods.base import Method, MethodConfig, Optimiser, Stage, Terms, Update
+from lnp.methods.batch import Batch
+from lnp.seeds import Generator, Randomness
+
+__all__ = ["Joint", "JointConfig"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointConfig(MethodConfig):
+    """Options of joint training.
+
+    Args:
+        trusted_weight: g, the weight of the mean over T_C.
+    """
+
+    normalisation: str = "row"
+    trusted_weight: float = 10.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_range("trusted_weight", self.trusted_weight, 0, 1e6)
+
+
+class Joint(Method):
+    """One network, cross entropy on T_N and T_C."""
+
+    Config = JointConfig
+    config: JointConfig
+
+    def __init__(self, config: JointConfig, batch: Batch, generator: Generator) -> None:
+        super().__init__()
+        self.config = config
+        self.classifier = config.network(batch.graph.features.shape[1], batch.class_count, generator)
+
+    def stages(self, batch: Batch) -> list[Stage]:
+        """One stage on both sets."""
+        config = self.config
+        return [
+            Stage(
+                name="train",
+                epochs=config.epochs,
+                optimisers={"main": Optimiser(self.parameters(), config.learning_rate, config.weight_decay)},
+                updates=(Update(self.loss),),
+            )
+        ]
+
+    def loss(self, batch: Batch, randomness: Randomness) -> Terms:
+        """Mean cross entropy on T_N, and g times that on T_C if there is any."""
+        logits = self.classifier(batch.graph, randomness.dropout)
+        terms = {"noisy_ce": cross_entropy(logits[batch.noisy], batch.noisy_labels).mean()}
+        if batch.trusted.numel():
+            trusted = cross_entropy(logits[batch.trusted], batch.trusted_labels)
+            terms["trusted_ce"] = self.config.trusted_weight * trusted.mean()
+        return terms
+
+    def predict(self, batch: Batch) -> Tensor:
+        """Softmax of the network's outputs."""
+        probabilities: Tensor = self.classifier(batch.graph).softmax(dim=1)
+        return probabilities

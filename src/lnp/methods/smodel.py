@@ -1,0 +1,89 @@
+r"""S-model: forward correction with a matrix that is learned together with the network.
+
+.. math:: \min_{w, B} \; \frac{1}{|T_N|} \sum_{i \in T_N} -\log \big(p_w(G_i)^\top C\big)_{\tilde y_i},
+          \qquad C = \mathrm{softmax}_{\text{rows}}(B)
+
+B starts at the logarithm of the uniform matrix with a small error. It is stored as that start plus an offset, so that
+weight decay pulls C back to where it began and not to pure noise. The network is then fine-tuned on T_C without C.
+
+Reference: Goldberger and Ben-Reuven, *Training deep neural-networks using a noise adaptation layer*, ICLR 2017 (the
+"simple" model).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from lnp.errors import check_range
+from lnp.losses.correction import forward_correction
+from lnp.methods.base import Method, Optimiser, Stage, Terms, Update
+from lnp.methods.batch import Batch
+from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
+from lnp.seeds import Generator, Randomness
+
+__all__ = ["SModel", "SModelConfig"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SModelConfig(FineTunedConfig):
+    """Options of the S-model.
+
+    Args:
+        start_error: Share of wrong labels in the matrix that C starts from, spread evenly over the other classes.
+    """
+
+    normalisation: str = "row"
+    start_error: float = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_range("start_error", self.start_error, 1e-6, 1 - 1e-6)
+
+
+class SModel(Method):
+    """A network behind a learned noise layer."""
+
+    Config = SModelConfig
+    config: SModelConfig
+    start: Tensor
+
+    def __init__(self, config: SModelConfig, batch: Batch, generator: Generator) -> None:
+        super().__init__()
+        self.config = config
+        c = batch.class_count
+        self.classifier = config.network(batch.graph.features.shape[1], c, generator)
+        uniform = torch.full((c, c), config.start_error / (c - 1)).fill_diagonal_(1 - config.start_error)
+        self.register_buffer("start", uniform.log())
+        self.offset = nn.Parameter(torch.zeros(c, c))
+
+    @property
+    def transition(self) -> Tensor:
+        """C = softmax of every row of B."""
+        return (self.start + self.offset).softmax(dim=1)
+
+    def stages(self, batch: Batch) -> list[Stage]:
+        """Training on T_N through C, then fine-tuning on T_C."""
+        config = self.config
+        main = Stage(
+            name="train",
+            epochs=config.epochs,
+            optimisers={"main": Optimiser(self.parameters(), config.learning_rate, config.weight_decay)},
+            updates=(Update(self.loss),),
+        )
+        return [main, *fine_tuning_stage(config, batch, {"classifier": self.classifier}, self._logits)]
+
+    def loss(self, batch: Batch, randomness: Randomness) -> Terms:
+        """Mean forward-corrected cross entropy on T_N."""
+        logits = self.classifier(batch.graph, randomness.dropout)[batch.noisy]
+        return {"forward_ce": forward_correction(logits, batch.noisy_labels, self.transition).mean()}
+
+    def predict(self, batch: Batch) -> Tensor:
+        """Probabilities of the true label, without C."""
+        probabilities: Tensor = self.classifier(batch.graph).softmax(dim=1)
+        return probabilities
+
+    def _logits(self, batch: Batch, randomness: Randomness) -> list[Tensor]:
+        return [self.classifier(batch.graph, randomness.dropout)]

@@ -1,0 +1,54 @@
+"""What the README shows runs, and what it lists is complete."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lnp.methods.registry import METHODS
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_ten_lines_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    lines = [line for line in block.splitlines() if line and not line.startswith(("from ", "import "))]
+    assert len(lines) <= 10
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block, "README.md", "exec"), {})
+    assert float(capsys.readouterr().out.splitlines()[-1]) > 0.5  # four labels in ten were right
+    assert (tmp_path / "digits-model" / "model.safetensors").is_file()
+
+
+def test_every_method_is_listed() -> None:
+    table = README[README.index("## The methods") : README.index("## How to read")]
+    assert set(re.findall(r"`([a-z0-9-]+)`", table)) - {"lnp"} == set(METHODS)
+
+
+def test_every_link_leads_somewhere() -> None:
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_file_in_the_paper_map_exists() -> None:
+    text = (ROOT / "docs" / "paper_map.md").read_text(encoding="utf-8")
+    files = set(re.findall(r"`((?:engine|methods|losses|nn|noise|graph)/[a-z0-9_/]+\.py)`", text))
+    assert len(files) > 12
+    for file in files:
+        assert (ROOT / "src" / "lnp" / file).is_file(), file
+        test = ROOT / "tests" / Path(file).parent / f"test_{Path(file).name}"
+        assert test.is_file(), test
+
+
+def test_every_option_of_lnp_that_deviations_name_exists() -> None:
+    from lnp.methods.lnp.config import LNPConfig
+
+    text = (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8")
+    rows = [line.split("|") for line in text.splitlines() if re.match(r"\| \d+ \|", line)]
+    known = set(LNPConfig.__dataclass_fields__) | {"fine_tune_epochs", "fine_tune_learning_rate"}
+    named = {option for row in rows for option in re.findall(r"`([a-z_0-9]+)`", row[6])}
+    assert named - {"uniform", "flip", "nw"} <= known
