@@ -11,7 +11,7 @@ from timing import Row, Step, measure
 from torch import Tensor
 
 from lnp.engine.checkpoint import Position
-from lnp.engine.fit import FitOptions, _StageLoop
+from lnp.engine.fit import FitOptions, _StageLoop, predict
 from lnp.engine.history import History
 from lnp.engine.selection import Selection
 from lnp.experiments.run import peak_rss_mib
@@ -52,8 +52,13 @@ def epoch_step(name: str, batch: Batch, selection: Selection, **options: object)
     seeds = Seeds(0)
     config = make_config(name, {"hidden": 64, **options})
     method = create_method(name, config, batch, seeds.generator("initialisation"))
-    stage = method.stages(batch)[0]
-    loop = _StageLoop(method, batch, stage, selection, seeds.randomness(), History(), Position())
+    stages = method.stages(batch)
+    if not stages:  # nothing is trained: an epoch is a prediction
+        return lambda: predict(method, batch)
+    randomness = seeds.randomness()
+    if stages[0].begin is not None:
+        stages[0].begin(batch, randomness)
+    loop = _StageLoop(method, batch, stages[0], selection, randomness, History(), Position())
     loop._create_optimisers()
     nothing = FitOptions()
     return lambda: loop._train_one_epoch(nothing)

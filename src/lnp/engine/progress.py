@@ -40,15 +40,18 @@ def epoch_progress(label: str, *, enabled: bool = True) -> Iterator[OnEpoch | No
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+    from rich.table import Column
 
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[status]}", style="dim", markup=False),
+        # What is left of the line: in a narrow terminal the terms are cut, not the bar.
+        TextColumn("{task.fields[status]}", style="dim", markup=False, table_column=Column(ratio=1, no_wrap=True)),
         console=Console(stderr=True),
         transient=True,
+        expand=True,
     )
     rows: dict[str, TaskID] = {}
 

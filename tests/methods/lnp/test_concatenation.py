@@ -9,7 +9,7 @@ from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.embedding import Labelled
 from lnp.seeds import Seeds
 
-CONFIG = LNPConfig(hidden=4, embedding="raw", layers=1)
+CONFIG = LNPConfig(hidden=4, embedding="raw", layers=1, normalisation="symmetric")
 
 
 def generator():  # type: ignore[no-untyped-def]

@@ -8,6 +8,7 @@ import torch
 from lnp.engine.fit import fit
 from lnp.engine.selection import select_last
 from lnp.methods.registry import create_method, make_config
+from lnp.nn.sparse import SparseMatrix
 from lnp.seeds import Seeds
 
 
@@ -17,11 +18,19 @@ def build(batch, method: str = "lnp-v2", **options: object):  # type: ignore[no-
 
 
 def test_weights_are_the_similarity_of_prediction_and_given_label(batch) -> None:  # type: ignore[no-untyped-def]
-    model = build(batch, dropout=0.0, lambda_1=1.0, similarity="probability")
+    model = build(batch, dropout=0.0, lambda_1=1.0, similarity="probability", odds_power=0.0)
     terms = model.loss(batch, Seeds(0).randomness())
     logits = model.infer(batch, Seeds(0).randomness())[1].logits.detach()
     p = logits.softmax(dim=1)[batch.noisy, batch.noisy_labels]
     torch.testing.assert_close(terms["weighted_ce"].detach(), (p * -p.log()).mean())
+
+
+def test_weights_are_scaled_by_the_odds_of_a_given_label(batch) -> None:  # type: ignore[no-untyped-def]
+    fixed, scaled = (build(batch, dropout=0.0, lambda_1=1.0, odds_power=power) for power in (0.0, 2.0))
+    plain, weighted = (m.loss(batch, Seeds(0).randomness())["weighted_ce"].detach() for m in (fixed, scaled))
+    p = fixed.infer(batch, Seeds(0).randomness())[1].logits.detach().softmax(dim=1)[batch.noisy]
+    mean = (p.gather(1, batch.noisy_labels.unsqueeze(1)).squeeze(1) / p.norm(dim=1)).mean()
+    torch.testing.assert_close(weighted, plain * (mean / (1 - mean)) ** 2)
 
 
 @pytest.mark.parametrize("method", ["lnp-v1", "lnp-v2"])
@@ -68,21 +77,27 @@ def test_prediction_changes_with_the_grown_set(batch) -> None:  # type: ignore[n
 
 @pytest.mark.parametrize("method", ["lnp-v1", "lnp-v2"])
 def test_gradient_of_the_whole_model_by_finite_differences(batch, method: str) -> None:  # type: ignore[no-untyped-def]
-    """Along a random direction; w counts as a constant in both, as the objective says."""
-    model = build(batch, method, dropout=0.0, weights="one", negatives=0, embedding="raw", lambda_1=1.0)
+    """Along random directions, in double precision; w counts as a constant in both, as the objective says."""
+    model = build(batch, method, dropout=0.0, weights="one", negatives=0, lambda_1=1.0, odds_power=0.0).double()
+    graph = batch.graph
+    graph.features = graph.features.double()
+    single = graph.propagation("row")
+    graph._propagations["row"] = SparseMatrix(single._forward.double(), single._backward.double())
     parameters = list(model.parameters())
-    loss = sum(model.loss(batch, Seeds(0).randomness()).values())
-    gradients = torch.autograd.grad(loss, parameters)
+
+    def loss() -> torch.Tensor:
+        return sum(model.loss(batch, Seeds(0).randomness()).values())
+
+    gradients = torch.autograd.grad(loss(), parameters)
     rng = Seeds(1).generator("direction")
-    directions = [torch.from_numpy(rng.normal(size=p.shape)).float() for p in parameters]
-    slope = sum((g * d).sum() for g, d in zip(gradients, directions, strict=True)).item()
-    values = []
-    step = 3e-4  # small enough that no nearest prototype changes
-    for sign in (1, -1):
+    step = 1e-6  # small enough that no nearest prototype changes
+    for _ in range(3):
+        directions = [torch.from_numpy(rng.normal(size=p.shape)) for p in parameters]
+        slope = sum((g * d).sum() for g, d in zip(gradients, directions, strict=True)).item()
+        values = []
         with torch.no_grad():
-            for p, d in zip(parameters, directions, strict=True):
-                p.add_(sign * step * d)
-            values.append(sum(model.loss(batch, Seeds(0).randomness()).values()).item())
-            for p, d in zip(parameters, directions, strict=True):
-                p.sub_(sign * step * d)
-    assert (values[0] - values[1]) / (2 * step) == pytest.approx(slope, rel=0.02)
+            for move in (step, -2 * step, step):
+                for p, d in zip(parameters, directions, strict=True):
+                    p.add_(move * d)
+                values.append(loss().item())
+        assert (values[0] - values[1]) / (2 * step) == pytest.approx(slope, rel=1e-4)

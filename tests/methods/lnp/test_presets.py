@@ -28,7 +28,7 @@ def test_ablations_remove_what_they_say(batch, method: str, variant: str) -> Non
 
 
 def test_unweighted_cross_entropy_is_plain_cross_entropy(batch) -> None:  # type: ignore[no-untyped-def]
-    config = make_config("lnp-v2", {"dropout": 0.0, "lambda_1": 1.0}, preset="nw")
+    config = make_config("lnp-v2", {"dropout": 0.0, "lambda_1": 1.0, "odds_power": 0.0}, preset="nw")
     model = create_method("lnp-v2", config, batch, Seeds(0).generator("initialisation"))
     terms = model.loss(batch, Seeds(0).randomness())  # type: ignore[operator]
     logits = model.infer(batch, None if not model.training else Seeds(0).randomness())[1].logits  # type: ignore[operator]

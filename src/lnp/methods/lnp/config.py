@@ -28,6 +28,9 @@ class LNPConfig(MethodConfig):
         similarity: How w and the δ rule compare a prediction p with a given label: "cosine" of p and the one-hot label,
             "minmax" (cosine stretched to [0, 1] over T_N), "probability" p_y, or "random" (the released code).
         weights: "similarity" (the paper) or "one" (ablation ``nw``).
+        odds_power: λ1 is multiplied by the odds of a given label, :math:`(\bar w / (1 - \bar w))^{\text{power}}` with
+            :math:`\bar w` the mean of w over T_N, so that labels count for more where most of them are believed. 0
+            keeps λ1 as it is, which is the paper's objective and needs a λ1 for each noise rate.
         alpha: α as "cosine" of h and r, kept in [0, 1], or "dot" as in the released code.
         beta: β as "cosine", or "random" with a second softmax as in the released code.
         grown_as: Nodes that joined T_C follow the rule of "trusted" nodes in Q, or that of "noisy" ones.
@@ -37,16 +40,19 @@ class LNPConfig(MethodConfig):
         negatives: Negatives k of the contrastive loss; 0 takes all nodes.
     """
 
-    lambda_1: float = 0.1
-    lambda_2: float = 1.0
-    lambda_3: float = 0.1
-    delta: float = 0.8
+    normalisation: str = "row"
+    weight_decay: float = 2e-3
+    lambda_1: float = 0.3
+    lambda_2: float = 2.0
+    lambda_3: float = 2.0
+    delta: float = 0.7
     tau: float = 0.5
     fusion: str = "prototypes"
     embedding: str = "unit"
     scale: float = 5.0
     similarity: str = "cosine"
     weights: str = "similarity"
+    odds_power: float = 2.0
     alpha: str = "cosine"
     beta: str = "cosine"
     grown_as: str = "trusted"
@@ -61,6 +67,7 @@ class LNPConfig(MethodConfig):
             check_range(name, getattr(self, name), 0, 1e6)
         check_range("delta", self.delta, 0, 1)
         check_range("scale", self.scale, 1e-3, 1e3)
+        check_range("odds_power", self.odds_power, 0, 10)
         check_range("tau", self.tau, 1e-3, 1e3)
         check_choice("fusion", self.fusion, ("prototypes", "concatenation"))
         check_choice("embedding", self.embedding, ("unit", "raw"))

@@ -19,7 +19,7 @@ from lnp.methods.lnp.embedding import Labelled
 from lnp.methods.lnp.objective import objective
 from lnp.methods.lnp.posterior import Posterior
 from lnp.methods.lnp.prior import Prior
-from lnp.methods.lnp.trusted_set import TrustedSet, label_similarity
+from lnp.methods.lnp.trusted_set import TrustedSet, label_odds, label_similarity
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["LNP"]
@@ -79,6 +79,8 @@ class LNP(Method):
         similarity = label_similarity(predictions, batch.noisy_labels, self.config.similarity, randomness.sampling)
         self.trusted_set.propose(batch.noisy, similarity, self.config.delta)
         weights = similarity if self.config.weights == "similarity" else torch.ones_like(similarity)
+        if self.config.odds_power > 0 and similarity.numel() > 0:
+            weights = weights * label_odds(similarity, self.config.odds_power)
         return objective(
             self.config, batch, posterior, decoded, prior, self.prior_labels(batch), weights, randomness.sampling
         )

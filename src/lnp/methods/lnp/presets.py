@@ -25,6 +25,7 @@ RELEASED: dict[str, object] = {
     "embedding": "unit",
     "scale": 1.0,
     "similarity": "random",
+    "odds_power": 0.0,
     "delta": 0.7,
     "lambda_3": 0.0,
     "kl_nodes": "outside-noisy",

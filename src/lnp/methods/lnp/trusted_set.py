@@ -15,7 +15,7 @@ from lnp.methods.batch import Batch
 from lnp.methods.lnp.embedding import Labelled
 from lnp.seeds import Generator
 
-__all__ = ["TrustedSet", "label_similarity"]
+__all__ = ["TrustedSet", "label_odds", "label_similarity"]
 
 
 def label_similarity(probabilities: Tensor, labels: Tensor, kind: str, generator: Generator) -> Tensor:
@@ -39,6 +39,18 @@ def label_similarity(probabilities: Tensor, labels: Tensor, kind: str, generator
         return similarity
     low, high = similarity.min(), similarity.max()
     return (similarity - low) / (high - low).clamp(min=1e-12)
+
+
+def label_odds(similarity: Tensor, power: float) -> Tensor:
+    r""":math:`(\bar w / (1 - \bar w))^{\text{power}}`: how far the given labels as a whole deserve belief.
+
+    The mean is kept in [0.02, 0.95], so that neither a start at random nor a perfect fit runs away.
+
+    >>> round(label_odds(torch.tensor([0.9, 0.7]), 2.0).item(), 3)
+    16.0
+    """
+    mean = similarity.mean().clamp(0.02, 0.95)
+    return (mean / (1 - mean)).pow(power)
 
 
 class TrustedSet(nn.Module):

@@ -1,0 +1,61 @@
+"""The command ``lnp``: parse, call, print. Whatever is heavy is imported by the command that needs it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lnp import __version__
+from lnp.cli.datasets import datasets
+from lnp.cli.demo import demo
+from lnp.cli.guard import GuardedGroup
+from lnp.cli.methods import methods
+from lnp.cli.predict import predict
+from lnp.cli.reproduce import reproduce
+from lnp.cli.runs import runs
+from lnp.cli.train import train
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="lnp",
+    cls=GuardedGroup,
+    help="Node classification on graphs whose labels cannot be trusted.",
+    epilog="Example: lnp demo",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"lnp {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Node classification on graphs whose labels cannot be trusted."""
+
+
+app.command(epilog="Example: lnp demo --out lnp-demo --seeds 3")(demo)
+app.command(epilog="Example: lnp datasets")(datasets)
+app.command(epilog="Example: lnp methods lnp-v2")(methods)
+app.command(
+    epilog="Example: lnp train --dataset cora --noise flip --rate 0.8 --method lnp-v2 --protocol strict --seeds 5 "
+    "--out run/"
+)(train)
+app.command(epilog="Example: lnp predict run/ --out predictions.csv")(predict)
+app.command(epilog="Example: lnp reproduce table-2 --datasets cora --workers 2 --dry-run")(reproduce)
+app.command(epilog="Example: lnp runs --dataset cora --noise flip --export runs.csv")(runs)
+
+
+def main() -> None:
+    """The entry point."""
+    app(prog_name="lnp")
