@@ -1,0 +1,251 @@
+r"""NRGNN: links to similar labelled nodes, mined pseudo labels, and a classifier that learns from both.
+
+- An edge predictor gives every pair of nodes a weight :math:`s_{ij}` (:mod:`lnp.nn.edge_predictor`).
+- The miner is a GCN on :math:`A_P`: A with links from every node to labelled nodes of similar features.
+- Its best predictions so far, :math:`P^*`, make the pseudo-labelled set
+  :math:`Y_a = \{i \notin T_N : \max_k P^*_{ik} > p_u\}`.
+- The classifier is a GCN on :math:`A_G`: :math:`A_P` with links from nodes outside T_N to nodes of :math:`Y_a`.
+
+.. math::
+    L = L_G + L_P + \alpha L_E + \beta\, \frac{1}{|Y_a|} \sum_{i \in Y_a} \sum_k -P^*_{ik} \log p_{ik}
+
+with :math:`L_G, L_P` the mean cross entropy of classifier and miner on T_N. Links are undirected: messages flow both
+ways. Where :math:`A_G` would need all pairs, each node keeps those with the largest s, so that the cost is linear in
+the number of nodes; ``pseudo_links=-1`` and ``candidates=-1`` give the exact form for small graphs.
+
+Reference: Dai, Aggarwal and Wang, *NRGNN: learning a label noise resistant graph neural network on sparsely and noisily
+labeled graphs*, KDD 2021.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lnp.errors import ConfigError, check_range
+from lnp.losses.cross_entropy import cross_entropy
+from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
+from lnp.methods.batch import Batch
+from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
+from lnp.nn.edge_predictor import EdgePredictor, edge_loss, link_weights, sample_non_edges
+from lnp.nn.graph_tensors import GraphTensors
+from lnp.nn.similarity import top_cosines, top_products
+from lnp.nn.sparse import SparseMatrix
+from lnp.nn.weighted_graph import PairCache, Pairs, WeightedGraph, WeightedPairs, looped_adjacency, new_pairs
+from lnp.seeds import Generator, Randomness
+
+__all__ = ["NRGNN", "NRGNNConfig"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NRGNNConfig(FineTunedConfig):
+    """Options of NRGNN; its networks are always GCNs.
+
+    Args:
+        epochs: Epochs of the main stage; links slow learning down, so more than elsewhere.
+        candidates: n_p, labelled nodes that each node may be linked to, by cosine of features; −1 for all of them.
+        pseudo_links: Pseudo-labelled nodes that each node outside T_N may be linked to, by s; −1 for all of them.
+        link_threshold: t, below which s counts as 0.
+        confidence: p_u, above which a prediction of the miner becomes a pseudo label; 1 for none.
+        edge_term: α, the weight of the edge predictor's loss.
+        pseudo_term: β, the weight of the loss on pseudo labels.
+        negatives: n_n, non-edges drawn per node and epoch (half of them are kept).
+        edge_hidden: Width of the edge predictor.
+        edge_gradient: Whether the classification losses reach the edge predictor through the weights of links.
+        refresh_every: Epochs between looks at the miner; more saves time on large graphs.
+    """
+
+    epochs: int = 300
+    candidates: int = 5
+    pseudo_links: int = 5
+    link_threshold: float = 0.1
+    confidence: float = 0.8
+    edge_term: float = 0.3
+    pseudo_term: float = 1.0
+    negatives: int = 50
+    edge_hidden: int = 64
+    edge_gradient: bool = True
+    refresh_every: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.backbone != "gcn":
+            raise ConfigError(f"Expected `backbone` to be gcn, which NRGNN is made for, but got {self.backbone!r}.")
+        check_range("link_threshold", self.link_threshold, 0, math.inf)
+        check_range("confidence", self.confidence, 0, 1)
+        check_range("edge_term", self.edge_term, 0, math.inf)
+        check_range("pseudo_term", self.pseudo_term, 0, math.inf)
+        for name, least in (("candidates", -1), ("pseudo_links", -1), ("negatives", 0), ("edge_hidden", 1)):
+            if getattr(self, name) < least:
+                raise ConfigError(f"Expected `{name}` to be at least {least}, but got {getattr(self, name)}.")
+        if self.refresh_every < 1:
+            raise ConfigError(f"Expected `refresh_every` to be at least 1, but got {self.refresh_every}.")
+
+
+class NRGNN(Method):
+    """Edge predictor, pseudo-label miner and classifier, trained together."""
+
+    Config = NRGNNConfig
+    config: NRGNNConfig
+    labelled: Tensor
+    candidates: Tensor
+    mined: Tensor
+    miner_score: Tensor
+    pseudo_links: Tensor
+
+    def __init__(self, config: NRGNNConfig, batch: Batch, generator: Generator) -> None:
+        super().__init__()
+        self.config = config
+        inputs, n = batch.graph.features.shape[1], batch.node_count
+        self.classifier = config.network(inputs, batch.class_count, generator)
+        self.miner = config.network(inputs, batch.class_count, generator)
+        self.edge_predictor = EdgePredictor(inputs, config.edge_hidden, generator, normalisation=config.normalisation)
+        # T_N, the labelled nodes that each node may be linked to, P* with its score, and the pseudo-labelled nodes that
+        # each node may be linked to; −1 stands for nobody.
+        self.register_buffer("labelled", torch.zeros(n, dtype=torch.bool))
+        self.register_buffer("candidates", torch.full((n, max(0, config.candidates)), -1, dtype=torch.int32))
+        self.register_buffer("mined", torch.zeros(n, batch.class_count))
+        self.register_buffer("miner_score", torch.tensor(-math.inf, dtype=torch.float64))
+        self.register_buffer("pseudo_links", torch.full((n, max(0, config.pseudo_links)), -1, dtype=torch.int32))
+        self._candidate_pairs, self._pseudo_pairs = PairCache(), PairCache()
+        self._known: tuple[GraphTensors, SparseMatrix, Pairs] | None = None
+
+    def stages(self, batch: Batch) -> list[Stage]:
+        """All three networks on T_N and pseudo labels, then the classifier alone on T_C, links as they are."""
+        config = self.config
+        main = Stage(
+            name="train",
+            epochs=config.epochs,
+            optimisers={"main": Optimiser(self.parameters(), config.learning_rate, config.weight_decay)},
+            updates=(Update(self.loss),),
+            begin=self.find_candidates,
+        )
+        return [main, *fine_tuning_stage(config, batch, {"classifier": self.classifier}, self._stored_graph_logits)]
+
+    def find_candidates(self, batch: Batch, randomness: Randomness) -> None:
+        """Notes T_N and, for each node, the labelled nodes of largest feature cosine."""
+        self.labelled.zero_()
+        self.labelled[batch.noisy] = True
+        if self.config.candidates > 0:
+            labelled, everyone = batch.noisy.cpu().numpy(), np.arange(batch.node_count)
+            nearest = top_cosines(batch.graph.graph.features, everyone, labelled, self.config.candidates)
+            self.candidates.copy_(torch.from_numpy(nearest))
+
+    def loss(self, batch: Batch, randomness: Randomness) -> Terms:
+        """L_G, L_P, α L_E and β L_a."""
+        config = self.config
+        vectors = self.edge_predictor(batch.graph, randomness.dropout)
+        miner_graph, classifier_graph = self.graphs(batch, vectors if config.edge_gradient else vectors.detach())
+        logits = self.classifier(batch.graph, randomness.dropout, propagation=classifier_graph)
+        mined = self.miner(batch.graph, randomness.dropout, propagation=miner_graph)
+        terms = {
+            "noisy_ce": cross_entropy(logits[batch.noisy], batch.noisy_labels).mean(),
+            "miner_ce": cross_entropy(mined[batch.noisy], batch.noisy_labels).mean(),
+        }
+        if config.edge_term > 0:
+            _, edges = self._fixed(batch)
+            adjacency = batch.graph.graph.adjacency
+            drawn = sample_non_edges(adjacency, config.negatives * batch.node_count, randomness.sampling)
+            non_edges = Pairs(*drawn, batch.node_count, batch.graph.device)
+            terms["edges"] = config.edge_term * edge_loss(vectors, edges, non_edges)
+        pseudo = self.pseudo_labelled()
+        if config.pseudo_term > 0 and pseudo.numel() > 0:
+            soft = -(self.mined[pseudo] * logits[pseudo].log_softmax(dim=1)).sum(dim=1)
+            terms["pseudo_ce"] = config.pseudo_term * soft.mean()
+        return terms
+
+    def predict(self, batch: Batch) -> Tensor:
+        """Softmax of the classifier on A_G."""
+        _, classifier_graph = self.graphs(batch, self.edge_predictor(batch.graph))
+        probabilities: Tensor = self.classifier(batch.graph, propagation=classifier_graph).softmax(dim=1)
+        return probabilities
+
+    def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
+        """Keeps the miner's predictions when they score better than ever (always when nothing is scored)."""
+        if epoch.stage != "train" or epoch.index % self.config.refresh_every:
+            return
+        vectors = self.edge_predictor(batch.graph)
+        probabilities = self.miner(batch.graph, propagation=self._miner_graph(batch, vectors)[0]).softmax(dim=1)
+        score = epoch.score(probabilities)
+        if math.isnan(score) or score > self.miner_score.item():
+            self.mined.copy_(probabilities)
+            if not math.isnan(score):
+                self.miner_score.fill_(score)
+            self._choose_pseudo_links(vectors)
+
+    def pseudo_labelled(self) -> Tensor:
+        """Y_a as node numbers."""
+        return ((self.mined.amax(dim=1) > self.config.confidence) & ~self.labelled).nonzero().squeeze(1)
+
+    def graphs(self, batch: Batch, vectors: Tensor) -> tuple[WeightedGraph, WeightedGraph]:
+        """A_P and A_G with the weights that the edge predictor's vectors give."""
+        miner_graph, links = self._miner_graph(batch, vectors)
+        pseudo = self._weighted(self.pseudo_pairs(batch), vectors)
+        parts = [part for part in (links, pseudo) if len(part.pairs)]
+        return miner_graph, WeightedGraph(self._fixed(batch)[0], parts, self.config.normalisation)
+
+    def candidate_pairs(self, batch: Batch) -> Pairs:
+        """The links that A_P may have beyond A."""
+        if self.config.candidates >= 0:
+            return self._candidate_pairs.get(self.candidates, lambda: _listed_pairs(self.candidates, batch))
+        everyone = torch.ones_like(self.labelled)
+        return self._candidate_pairs.get(self.labelled, lambda: _all_pairs(everyone, self.labelled, batch))
+
+    def pseudo_pairs(self, batch: Batch) -> Pairs:
+        """The links that A_G may have beyond A_P."""
+        if self.config.pseudo_links >= 0:
+            return self._pseudo_pairs.get(self.pseudo_links, lambda: _listed_pairs(self.pseudo_links, batch))
+        pseudo = torch.zeros_like(self.labelled)
+        pseudo[self.pseudo_labelled()] = True
+        return self._pseudo_pairs.get(pseudo, lambda: _all_pairs(~self.labelled, pseudo, batch))
+
+    def _choose_pseudo_links(self, vectors: Tensor) -> None:
+        if self.config.pseudo_links <= 0:
+            return
+        pseudo, outside = self.pseudo_labelled(), (~self.labelled).nonzero().squeeze(1)
+        position = torch.full((self.labelled.numel(),), -1, device=pseudo.device)
+        position[pseudo] = torch.arange(pseudo.numel(), device=pseudo.device)
+        best = top_products(vectors[outside], vectors[pseudo], self.config.pseudo_links, skip=position[outside])
+        chosen = torch.from_numpy(best).to(pseudo.device)
+        self.pseudo_links.fill_(-1)
+        if pseudo.numel() > 0:
+            partners = torch.where(chosen >= 0, pseudo[chosen], -1)
+            self.pseudo_links[outside] = partners.to(torch.int32)
+
+    def _miner_graph(self, batch: Batch, vectors: Tensor) -> tuple[WeightedGraph, WeightedPairs]:
+        links = self._weighted(self.candidate_pairs(batch), vectors)
+        looped, _ = self._fixed(batch)
+        return WeightedGraph(looped, [links] if len(links.pairs) else [], self.config.normalisation), links
+
+    def _weighted(self, pairs: Pairs, vectors: Tensor) -> WeightedPairs:
+        return pairs.weighted(link_weights(pairs.dots(vectors), self.config.link_threshold))
+
+    def _fixed(self, batch: Batch) -> tuple[SparseMatrix, Pairs]:
+        """A + I and the edges, built once per graph."""
+        if self._known is None or self._known[0] is not batch.graph:
+            graph, device = batch.graph.graph, batch.graph.device
+            edges = Pairs(graph.edges[0], graph.edges[1], graph.node_count, device)
+            self._known = (batch.graph, looped_adjacency(graph.adjacency, device), edges)
+        return self._known[1], self._known[2]
+
+    def _stored_graph_logits(self, batch: Batch, randomness: Randomness) -> list[Tensor]:
+        with torch.no_grad():
+            vectors = self.edge_predictor(batch.graph, randomness.dropout)
+            _, classifier_graph = self.graphs(batch, vectors)
+        return [self.classifier(batch.graph, randomness.dropout, propagation=classifier_graph)]
+
+
+def _listed_pairs(partners: Tensor, batch: Batch) -> Pairs:
+    table = partners.cpu().numpy()
+    first, place = np.nonzero(table >= 0)
+    return new_pairs(first, table[first, place], batch.graph.graph.adjacency, batch.graph.device)
+
+
+def _all_pairs(left: Tensor, right: Tensor, batch: Batch) -> Pairs:
+    first, second = (mask.nonzero().squeeze(1).cpu().numpy() for mask in (left, right))
+    adjacency, device = batch.graph.graph.adjacency, batch.graph.device
+    return new_pairs(np.repeat(first, second.size), np.tile(second, first.size), adjacency, device)
