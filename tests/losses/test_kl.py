@@ -18,9 +18,7 @@ def test_both_forms_equal_scipy() -> None:
     p, q = random_logits(0), random_logits(1)
     expected = rel_entr(p.softmax(1).numpy(), q.softmax(1).numpy()).sum(axis=1)
     np.testing.assert_allclose(kl_divergence(p, q).numpy(), expected, rtol=1e-10)
-    np.testing.assert_allclose(
-        kl_divergence_of_probabilities(p.softmax(1), q.softmax(1)).numpy(), expected, rtol=1e-10
-    )
+    np.testing.assert_allclose(kl_divergence_of_probabilities(p.softmax(1), q.softmax(1)).numpy(), expected, rtol=1e-10)
 
 
 def test_zero_for_equal_distributions_and_positive_otherwise() -> None:

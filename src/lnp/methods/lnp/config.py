@@ -28,9 +28,11 @@ class LNPConfig(MethodConfig):
         similarity: How w and the δ rule compare a prediction p with a given label: "cosine" of p and the one-hot label,
             "minmax" (cosine stretched to [0, 1] over T_N), "probability" p_y, or "random" (the released code).
         weights: "similarity" (the paper) or "one" (ablation ``nw``).
-        odds_power: λ1 is multiplied by the odds of a given label, :math:`(\bar w / (1 - \bar w))^{\text{power}}` with
-            :math:`\bar w` the mean of w over T_N, so that labels count for more where most of them are believed. 0
-            keeps λ1 as it is, which is the paper's objective and needs a λ1 for each noise rate.
+        odds_power: λ1 is multiplied by the odds of a given label, :math:`(\bar p / (1 - \bar p))^{\text{power}}` with
+            :math:`\bar p` the mean predicted probability of the given labels, so that they count for more where most
+            of them are believed. 0 keeps λ1 as it is: the paper's objective, which needs a λ1 for each noise rate.
+        odds_epochs: Epochs in which the odds are followed; then they stay as they are, because later on the noisy
+            labels are learnt by heart and would seem right. 0 follows them to the end.
         alpha: α as "cosine" of h and r, kept in [0, 1], or "dot" as in the released code.
         beta: β as "cosine", or "random" with a second softmax as in the released code.
         grown_as: Nodes that joined T_C follow the rule of "trusted" nodes in Q, or that of "noisy" ones.
@@ -53,6 +55,7 @@ class LNPConfig(MethodConfig):
     similarity: str = "cosine"
     weights: str = "similarity"
     odds_power: float = 2.0
+    odds_epochs: int = 50
     alpha: str = "cosine"
     beta: str = "cosine"
     grown_as: str = "trusted"

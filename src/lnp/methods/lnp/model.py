@@ -33,11 +33,15 @@ class LNP(Method):
         decoder: :math:`P_\varphi(Y \mid \bar Y, \cdot)`.
         prior: :math:`P_\theta(\bar Y \mid \cdot)`.
         trusted_set: T_C in the current epoch.
+        odds: By how much λ1 is multiplied.
+        epoch: Epochs trained so far.
     """
 
     Config = LNPConfig
     needs_trusted = True
     config: LNPConfig
+    odds: Tensor
+    epoch: Tensor
 
     def __init__(self, config: LNPConfig, batch: Batch, generator: Generator) -> None:
         super().__init__()
@@ -56,6 +60,8 @@ class LNP(Method):
             self.decoder = ConcatenatedDecoder(config, width + classes + given, classes, generator)
             self.prior = ConcatenatedPrior(config, width + given, classes, generator)
         self.trusted_set = TrustedSet(batch.node_count)
+        self.register_buffer("odds", torch.ones(()))
+        self.register_buffer("epoch", torch.zeros((), dtype=torch.int64))
 
     @abstractmethod
     def condition(self, batch: Batch) -> Labelled | None:
@@ -79,8 +85,10 @@ class LNP(Method):
         similarity = label_similarity(predictions, batch.noisy_labels, self.config.similarity, randomness.sampling)
         self.trusted_set.propose(batch.noisy, similarity, self.config.delta)
         weights = similarity if self.config.weights == "similarity" else torch.ones_like(similarity)
-        if self.config.odds_power > 0 and similarity.numel() > 0:
-            weights = weights * label_odds(similarity, self.config.odds_power)
+        if self.config.odds_power > 0:
+            if int(self.epoch) < self.config.odds_epochs or self.config.odds_epochs == 0:
+                self.odds.copy_(label_odds(predictions, batch.noisy_labels, self.config.odds_power))
+            weights = weights * self.odds
         return objective(
             self.config, batch, posterior, decoded, prior, self.prior_labels(batch), weights, randomness.sampling
         )
@@ -100,3 +108,4 @@ class LNP(Method):
     def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
         """T_C is reset and grows by what the epoch proposed."""
         self.trusted_set.renew()
+        self.epoch.add_(1)

@@ -41,15 +41,16 @@ def label_similarity(probabilities: Tensor, labels: Tensor, kind: str, generator
     return (similarity - low) / (high - low).clamp(min=1e-12)
 
 
-def label_odds(similarity: Tensor, power: float) -> Tensor:
-    r""":math:`(\bar w / (1 - \bar w))^{\text{power}}`: how far the given labels as a whole deserve belief.
+def label_odds(probabilities: Tensor, labels: Tensor, power: float) -> Tensor:
+    r""":math:`(\bar p / (1 - \bar p))^{\text{power}}`: how far the given labels as a whole deserve belief.
 
-    The mean is kept in [0.02, 0.95], so that neither a start at random nor a perfect fit runs away.
+    :math:`\bar p` is the mean predicted probability of the given labels, kept in [0.02, 0.95] so that neither a start
+    at random nor a perfect fit runs away.
 
-    >>> round(label_odds(torch.tensor([0.9, 0.7]), 2.0).item(), 3)
+    >>> round(label_odds(torch.tensor([[0.9, 0.1], [0.3, 0.7]]), torch.tensor([0, 1]), 2.0).item(), 3)
     16.0
     """
-    mean = similarity.mean().clamp(0.02, 0.95)
+    mean = probabilities.detach().gather(1, labels.unsqueeze(1)).mean().clamp(0.02, 0.95)
     return (mean / (1 - mean)).pow(power)
 
 
