@@ -81,15 +81,12 @@ def choose_trusted(
 ) -> NDArray[np.int64]:
     """T_C: the same number of nodes of every class, ``size // class_count`` (at least one), from ``candidates``.
 
-    A class with fewer candidates gives what it has; a class with none is an error.
+    A class with fewer candidates gives what it has; one that has none (a class of a single node, which lies in another
+    part of the split) stays without a trusted node.
     """
     quota = max(1, size // class_count)
-    chosen = []
-    for k in range(class_count):
-        members = candidates[labels[candidates] == k]
-        if members.size == 0:
-            raise LabelError(
-                f"Expected validation nodes of every class to choose trusted ones from, but class {k} has none."
-            )
-        chosen.append(generator.permutation(members)[:quota])
-    return np.sort(np.concatenate(chosen))
+    members = (candidates[labels[candidates] == k] for k in range(class_count))
+    chosen = np.concatenate([generator.permutation(nodes)[:quota] for nodes in members])
+    if chosen.size == 0:
+        raise LabelError("Expected labelled validation nodes to choose trusted ones from, but there are none.")
+    return np.sort(chosen)
