@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
 import typing
 from dataclasses import dataclass, field
@@ -155,7 +156,7 @@ def make_config(name: str, overrides: dict[str, object] | None = None, *, preset
     Values may be text, as a command line gives them; each is read as its option's type.
     """
     row = entry(name)
-    hints = typing.get_type_hints(row.method.Config)
+    hints = _hints(row.method.Config)  # type: ignore[arg-type]  # mypy: a class with __hash__ is not Hashable
     values = dict(row.defaults)
     if preset is not None:
         if preset not in row.presets:
@@ -183,6 +184,11 @@ def create_method(name: str, config: MethodConfig, batch: Batch, generator: Gene
 def option_names(name: str) -> list[str]:
     """The options of a method."""
     return [option.name for option in dataclasses.fields(entry(name).method.Config)]
+
+
+@functools.cache  # evaluating annotations is most of the time of making a configuration
+def _hints(config: type[MethodConfig]) -> dict[str, object]:
+    return typing.get_type_hints(config)
 
 
 def _read(option: str, value: object, hint: object) -> object:

@@ -44,12 +44,15 @@ def diffuse(
         fixed: ``(n,)`` mask of rows that are set back to Y after every step.
     """
     current, source = seeds, (1 - alpha) * seeds
+    held = None if fixed is None else fixed.nonzero().squeeze(1)
     for _ in range(steps):
-        current = (matrix @ current).mul_(alpha).add_(source)
+        current = matrix @ current
+        if alpha != 1:
+            current.mul_(alpha).add_(source)
         if bounds is not None:
             current.clamp_(*bounds)
-        if fixed is not None:
-            current = torch.where(fixed.unsqueeze(1), seeds, current)
+        if held is not None:
+            current[held] = seeds[held]
     return current
 
 
