@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lnp.datasets.annotations import llm_labels
 from lnp.datasets.dataset import Dataset
 from lnp.engine.selection import (
     SELECTIONS,
@@ -18,13 +20,16 @@ from lnp.engine.selection import (
 from lnp.errors import ConfigError, UnknownNameError, check_choice
 from lnp.graph.features import scale_features
 from lnp.graph.graph import Graph
-from lnp.graph.labels import ObservedLabels
+from lnp.graph.labels import UNKNOWN, ObservedLabels
 from lnp.graph.split import Split, choose_trusted, random_split, sequential_split
-from lnp.noise.corrupt import Corruption
-from lnp.noise.registry import apply_noise
-from lnp.seeds import Seeds
+from lnp.noise.corrupt import Corruption, measure
+from lnp.noise.registry import apply_noise, check_noise
+from lnp.seeds import Generator, Seeds
 
-__all__ = ["PROTOCOLS", "Protocol", "Task", "get_protocol", "prepare"]
+__all__ = ["ANNOTATIONS", "PROTOCOLS", "Protocol", "Task", "check_task_noise", "get_protocol", "prepare"]
+
+ANNOTATIONS = "annotations"
+"""The noise that is not drawn: labels as a language model gave them."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +101,8 @@ def prepare(
     Args:
         dataset: Graph and truth.
         protocol: One of :data:`PROTOCOLS`.
-        noise: A name of :mod:`lnp.noise.registry`.
-        rate: The noise rate p.
+        noise: A name of :mod:`lnp.noise.registry`, or :data:`ANNOTATIONS`.
+        rate: The noise rate p; annotations have their own.
         seeds: Where all draws come from.
         trusted_size: |T_C|, shared out evenly among the classes.
         selection: Another rule than the protocol's.
@@ -114,9 +119,7 @@ def prepare(
         truth, split.validation, seeds.generator("trusted"), size=trusted_size, class_count=graph.class_count
     )
     noise = dict(rules.noise_names).get(noise, noise)
-    corruption = apply_noise(
-        noise, rate, truth, split.train, graph.features, graph.class_count, seeds.generator("noise")
-    )
+    corruption = _corrupt(dataset, graph, noise, rate, split.train, seeds.generator("noise"))
     given = corruption.labels.copy()
     given[trusted] = truth[trusted]
     observed = ObservedLabels(given, np.isin(np.arange(truth.size), trusted), class_count=graph.class_count)
@@ -127,13 +130,28 @@ def prepare(
         observed, held_out = hold_out_trusted(observed, seeds.generator("held-out"))
         chosen = select_trusted(checked, held_out)
     elif rule == "val-noisy":
-        hidden = apply_noise(
-            noise, rate, truth, split.validation, graph.features, graph.class_count, seeds.generator("validation noise")
-        )
+        hidden = _corrupt(dataset, graph, noise, rate, split.validation, seeds.generator("validation noise"))
         chosen = select_validation(hidden.labels, observed, split, rule=rule)
     else:
         chosen = select_validation(truth, observed, split, rule=rule)
     return Task(graph, observed, split, chosen, corruption, noise)
+
+
+def check_task_noise(noise: str, rate: float) -> None:
+    """Raises unless there is such a noise and the rate is one."""
+    check_noise("none" if noise == ANNOTATIONS else noise, rate)
+
+
+def _corrupt(
+    dataset: Dataset, graph: Graph, noise: str, rate: float, nodes: NDArray[np.int64], generator: Generator
+) -> Corruption:
+    truth = dataset.truth.labels
+    if noise != ANNOTATIONS:
+        return apply_noise(noise, rate, truth, nodes, graph.features, graph.class_count, generator)
+    given = np.full(truth.shape, UNKNOWN, np.int64)
+    given[nodes] = llm_labels(dataset.name)[nodes]
+    # A node without a guess stays without a label and does not count.
+    return measure(np.where(given == UNKNOWN, UNKNOWN, truth), given, graph.class_count)
 
 
 def _split(dataset: Dataset, rules: Protocol, seeds: Seeds) -> Split:

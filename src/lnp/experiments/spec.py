@@ -7,10 +7,9 @@ import json
 from dataclasses import asdict, dataclass, field
 
 from lnp.errors import check_range
-from lnp.experiments.protocol import get_protocol
+from lnp.experiments.protocol import check_task_noise, get_protocol
 from lnp.methods.base import MethodConfig
 from lnp.methods.registry import entry, make_config
-from lnp.noise.registry import check_noise
 
 __all__ = ["RunSpec"]
 
@@ -22,7 +21,7 @@ class RunSpec:
     Args:
         dataset: A name of :func:`lnp.datasets.catalog.load_dataset`.
         method: A name of :data:`lnp.methods.registry.METHODS`.
-        noise: A name of :mod:`lnp.noise.registry`.
+        noise: A name of :mod:`lnp.noise.registry`, or "annotations".
         rate: The noise rate p in [0, 1].
         protocol: A name of :data:`lnp.experiments.protocol.PROTOCOLS`.
         seed: The seed of every draw.
@@ -48,7 +47,7 @@ class RunSpec:
     def __post_init__(self) -> None:
         entry(self.method)
         get_protocol(self.protocol)
-        check_noise(self.noise, self.rate)
+        check_task_noise(self.noise, self.rate)
         check_range("trusted_size", self.trusted_size, 1, 1e9)
         self.config()
 

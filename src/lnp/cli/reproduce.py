@@ -1,0 +1,192 @@
+"""``lnp reproduce``: the paper's tables and figures, run again."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lnp.cli.output import AsJson, print_json, print_table, print_text, table
+
+if TYPE_CHECKING:
+    from lnp.experiments.jobs import Executor, OnEvent
+    from lnp.experiments.reproduce import Outcome, Plan
+    from lnp.experiments.store import Store
+
+__all__ = ["StorePath", "reproduce"]
+
+StorePath = Annotated[Path, typer.Option("--store", help="The file with finished runs.")]
+STOPPED, FAILED = 130, 1
+
+
+def reproduce(
+    name: Annotated[str, typer.Argument(help="table-1, …, figure-ablation, …, real-noise or all.")],
+    methods: Annotated[str | None, typer.Option(help="Only these, separated by commas.")] = None,
+    datasets: Annotated[str | None, typer.Option(help="Only these, separated by commas.")] = None,
+    rates: Annotated[str | None, typer.Option(help="Only these noise rates, separated by commas.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="How many seeds instead of the table's own number.")] = None,
+    protocol: Annotated[str, typer.Option(help="paper, random or strict.")] = "paper",
+    config: Annotated[str, typer.Option(help="tuned (where there is one) or default.")] = "tuned",
+    workers: Annotated[int, typer.Option(min=1, help="Runs at a time.")] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of each run.")] = 1,
+    ray: Annotated[str | None, typer.Option(help="Run on a Ray cluster: auto, an address, or local.")] = None,
+    store: StorePath = Path("lnp-runs.sqlite"),
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where it was stopped; always so.")] = True,
+    any_code: Annotated[
+        bool, typer.Option("--any-code", help="Count runs as done that another version of the code has done.")
+    ] = False,
+    results: Annotated[
+        Path | None, typer.Option(help="Write what is finished to TABLE.PROTOCOL.csv in this folder.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count the runs, estimate the time, run nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Runs what is missing of a table or figure of the paper.
+
+    Every finished run is kept in the store at once. The same command, stopped in whatever way, goes on where it was;
+    several at a time share the work.
+    """
+    from lnp.experiments.export import export_results
+    from lnp.experiments.grid import Choice
+    from lnp.experiments.reproduce import Outcome, make_plan, tables_of
+    from lnp.experiments.reproduce import reproduce as carry_out
+    from lnp.experiments.store import Store
+
+    choice = Choice(
+        methods=_split(methods),
+        datasets=_split(datasets),
+        rates=_numbers(rates),
+        seeds=seeds,
+        protocol=protocol,
+        config=config,
+    )
+    tables = tables_of(name)
+    with Store(store) as opened:
+        plan = make_plan(tables, choice, opened, any_code=any_code)
+        before, outcome = _summary(name, plan, opened, workers), Outcome()
+        if not dry_run:
+            with _progress(name, len(plan.jobs)) as on_event:
+                try:
+                    outcome = carry_out(plan, _executor(workers, threads, ray), opened, on_event)
+                except KeyboardInterrupt:
+                    _say_how_to_go_on(store)
+                    raise typer.Exit(STOPPED) from None
+            plan = make_plan(tables, choice, opened, any_code=any_code)
+        files = [] if results is None else export_results(plan, opened, results)
+    _report(before, plan, outcome, files, dry_run=dry_run, as_json=as_json)
+    if outcome.failed:
+        raise typer.Exit(FAILED)
+
+
+def _executor(workers: int, threads: int, ray: str | None) -> Executor:
+    if ray is not None:
+        from lnp.experiments.ray_executor import RayExecutor
+
+        return RayExecutor(ray, workers if workers > 1 else None, threads)
+    from lnp.experiments.executors import ProcessExecutor
+
+    return ProcessExecutor(workers, threads)
+
+
+def _summary(name: str, plan: Plan, store: Store, workers: int) -> dict[str, Any]:
+    return {
+        "name": name,
+        "runs": plan.total,
+        "done": plan.done,
+        "left": len(plan.jobs),
+        "estimated_seconds": round(plan.seconds(store, workers), 1),
+        "unavailable": plan.unavailable,
+    }
+
+
+def _report(
+    before: dict[str, Any], plan: Plan, outcome: Outcome, files: list[Path], *, dry_run: bool, as_json: bool
+) -> None:
+    if as_json:
+        failed = [{"key": one.job.identity.key, "reason": one.reason} for one in outcome.failed]
+        after = {"finished": outcome.finished, "elsewhere": outcome.elsewhere, "failed": failed, "left": len(plan.jobs)}
+        print_json(before if dry_run else before | after | {"files": [str(file) for file in files]})
+        return
+    for dataset, reason in plan.unavailable.items():
+        print_text(f"Left out: {dataset}. {reason}")
+    if dry_run:
+        print_text(
+            f"{before['name']}: {before['runs']} runs, {before['done']} done, {before['left']} left, about "
+            f"{_duration(before['estimated_seconds'])}."
+        )
+    else:
+        others = f", {outcome.elsewhere} by others" if outcome.elsewhere else ""
+        print_text(f"{before['name']}: {before['runs']} runs, {plan.done} done ({outcome.finished} now{others}).")
+    if outcome.failed:
+        shown = table(f"{len(outcome.failed)} failed; the same command tries them again", "run", "reason")
+        for event in outcome.failed:
+            spec = event.job.spec
+            shown.add_row(f"{spec.method}, {spec.dataset}, {spec.noise} {spec.rate:g}, seed {spec.seed}", event.reason)
+        print_table(shown)
+    for file in files:
+        print_text(f"Wrote {file}.")
+
+
+@contextmanager
+def _progress(label: str, total: int) -> Iterator[OnEvent | None]:
+    """A bar on standard error, with runs done, left, and the time; nothing where there is no terminal."""
+    if not sys.stderr.isatty() or total == 0:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from lnp.experiments.jobs import Event
+
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn())
+    left = (TextColumn("left"), TimeRemainingColumn())
+    with Progress(*columns, *left, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=total)
+
+        def on_event(event: Event) -> None:
+            spec = event.job.spec
+            what = f"{label}: {spec.method} on {spec.dataset}, {spec.rate:g}, seed {spec.seed} {event.kind}"
+            bar.update(task, advance=event.kind != "retried", description=what)
+
+        yield on_event
+
+
+def _say_how_to_go_on(store: Path) -> None:
+    from lnp.experiments.store import Store
+
+    with Store(store) as opened:
+        kept = len(opened)
+    typer.echo(f"Stopped. {kept} finished runs are in {store}; the same command goes on from there.", err=True)
+
+
+def _split(text: str | None) -> list[str] | None:
+    """Parts between commas; the commas within ``synthetic:nodes=60,classes=3`` do not count."""
+    return None if text is None else [part.strip() for part in re.split(r",(?!\w+=)", text) if part.strip()]
+
+
+def _numbers(text: str | None) -> list[float] | None:
+    from lnp.errors import ConfigError
+
+    try:
+        return None if text is None else [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ConfigError(f"Expected `--rates` to be numbers separated by commas, but got {text!r}.") from None
+
+
+def _duration(seconds: float) -> str:
+    minutes = seconds / 60
+    if minutes < 2:
+        return f"{seconds:.0f} seconds"
+    return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"

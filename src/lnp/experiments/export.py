@@ -1,0 +1,106 @@
+"""Records as text: ``results/<table>.<protocol>.csv``, a pure function of plan and store, and any list of runs.
+
+The column ``table`` says which part of a figure a run belongs to: "figure-ablation/nl",
+"figure-sensitivity/lambda_1=0.5", "figure-clean-size/a/trusted=20". The column ``protocol`` is what was asked for
+(paper, random, strict); Tables 5 and 6 have their own splits under each.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lnp.engine.files import atomic_path, write_text
+from lnp.errors import ConfigError
+from lnp.experiments.records import StoredRun
+from lnp.experiments.reproduce import Plan
+from lnp.experiments.store import Store
+
+__all__ = ["COLUMNS", "RUN_COLUMNS", "export_results", "run_rows", "write_runs"]
+
+COLUMNS = (
+    *("table", "protocol", "dataset", "noise", "rate", "backbone", "method", "seed"),
+    *("test_accuracy", "detection_ap", "detection_auroc", "epochs", "seconds", "config_hash", "code_version"),
+)
+
+RUN_COLUMNS = (
+    *("key", "dataset", "noise", "rate", "realised_rate", "protocol", "selection", "trusted_size", "backbone"),
+    *("method", "seed", "test_accuracy", "test_macro_f1", "test_calibration_error", "detection_ap"),
+    *("detection_auroc", "epochs", "seconds", "peak_mib", "config_hash", "code_version", "finished_at"),
+)
+
+Row = dict[str, Any]
+
+
+def export_results(plan: Plan, store: Store, folder: Path) -> list[Path]:
+    """Writes one file for each table and protocol of the plan with the runs that are finished; whole files, sorted.
+
+    The same records give the same bytes. A table without a finished run gets no file.
+    """
+    stored = {run.key: run for run in store.runs({run.done_as for run in plan.runs if run.done_as is not None})}
+    groups: dict[str, list[Row]] = {}
+    for planned in plan.runs:
+        if planned.done_as in stored:
+            row = _row(stored[planned.done_as])
+            spec = planned.grid_run.spec
+            row |= {"table": planned.grid_run.label, "protocol": planned.grid_run.protocol, "dataset": spec.dataset}
+            name = f"{planned.grid_run.table}.{planned.grid_run.protocol}.csv"
+            groups.setdefault(name, []).append({column: row[column] for column in COLUMNS})
+    for name, rows in groups.items():
+        rows.sort(key=lambda row: tuple(row[column] for column in COLUMNS[:8]))
+        write_text(folder / name, _csv(COLUMNS, rows))
+    return [folder / name for name in sorted(groups)]
+
+
+def run_rows(runs: Iterable[StoredRun]) -> list[Row]:
+    """Runs as rows of :data:`RUN_COLUMNS`."""
+    return [{column: row[column] for column in RUN_COLUMNS} for row in map(_row, runs)]
+
+
+def write_runs(runs: Sequence[StoredRun], path: Path) -> None:
+    """Writes runs as .csv, or as .parquet where polars is installed."""
+    rows = run_rows(runs)
+    if path.suffix == ".csv":
+        write_text(path, _csv(RUN_COLUMNS, rows))
+    elif path.suffix == ".parquet":
+        _write_parquet(rows, path)
+    else:
+        raise ConfigError(f"Expected `--export` to name a .csv or .parquet file, but got {path.name!r}.")
+
+
+def _row(run: StoredRun) -> Row:
+    values = {**run.spec, **run.record, "backbone": run.config["backbone"], "noise": run.spec["noise"]}
+    values |= {"key": run.key, "peak_mib": run.peak_mib, "config_hash": run.config_hash}
+    values |= {"code_version": run.code_version, "finished_at": run.finished_at}
+    return values
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Row]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(column, row[column]) for column in columns] for row in rows)
+    return text.getvalue()
+
+
+def _cell(column: str, value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:g}" if column == "rate" else f"{round(value, 3 if column in ('seconds', 'peak_mib') else 6)}"
+    return str(value)
+
+
+def _write_parquet(rows: list[Row], path: Path) -> None:
+    try:
+        import polars
+    except ImportError as error:
+        raise ConfigError(
+            "Expected the package polars for a .parquet file, but it is not installed. Run pip install polars, or "
+            "export to .csv."
+        ) from error
+    with atomic_path(path) as temporary:
+        polars.DataFrame(rows, schema=list(RUN_COLUMNS), infer_schema_length=None).write_parquet(temporary)

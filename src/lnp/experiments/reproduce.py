@@ -1,0 +1,136 @@
+"""From the name of a table to finished runs in a store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from lnp.errors import DataError, InputError
+from lnp.experiments.estimate import estimate_seconds
+from lnp.experiments.grid import Choice, GridRun, expand
+from lnp.experiments.identity import DatasetFacts, Identity, dataset_facts, identify
+from lnp.experiments.jobs import Event, Executor, Job, OnEvent
+from lnp.experiments.store import Store
+from lnp.experiments.tables import Table, load_table, table_names
+
+__all__ = ["Outcome", "Plan", "PlannedRun", "make_plan", "reproduce", "tables_of"]
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A run of a table, with its identity and the key under which the store has it, if it has."""
+
+    grid_run: GridRun
+    identity: Identity
+    done_as: str | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What there is to do.
+
+    Args:
+        runs: Every run of every table asked for; a run that two tables share is there twice.
+        unavailable: Dataset → why it cannot be had; its runs are left out.
+    """
+
+    runs: list[PlannedRun]
+    unavailable: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def jobs(self) -> list[Job]:
+        """What is left to do, each run once."""
+        left = {run.identity.key: Job(run.identity, run.grid_run.spec) for run in self.runs if run.done_as is None}
+        return list(left.values())
+
+    @property
+    def total(self) -> int:
+        """How many different runs there are."""
+        return len({run.identity.key for run in self.runs})
+
+    @property
+    def done(self) -> int:
+        """How many of them are finished."""
+        return self.total - len(self.jobs)
+
+    def seconds(self, store: Store, workers: int = 1) -> float:
+        """An estimate of the time for what is left."""
+        return estimate_seconds((job.spec for job in self.jobs), store.seconds(), workers)
+
+
+@dataclass
+class Outcome:
+    """What happened: how many runs were finished here, how many by others, and which failed, with the reason."""
+
+    finished: int = 0
+    elsewhere: int = 0
+    failed: list[Event] = field(default_factory=list)
+
+
+def tables_of(name: str) -> list[Table]:
+    """The table of that name, or "all"."""
+    return [load_table(each) for each in (table_names() if name == "all" else [name])]
+
+
+def make_plan(tables: Sequence[Table], choice: Choice, store: Store, *, any_code: bool = False) -> Plan:
+    """Which runs the tables need and which of them the store has. Nothing is loaded whose checksum the store knows.
+
+    Args:
+        tables: Tables and figures. Of several, those to which the choice does not apply are left out.
+        choice: Which part of them.
+        store: Where finished runs are.
+        any_code: Count a run as done that only an earlier version of the code has done.
+    """
+    facts: dict[str, DatasetFacts | str] = {}
+    keys, earlier, cache = store.finished_keys(), store.settings() if any_code else {}, store.facts_cache()
+    runs, unavailable = [], {}
+    for grid_run in _expand_all(tables, choice):
+        dataset = grid_run.spec.dataset
+        if dataset not in facts:
+            try:
+                facts[dataset] = dataset_facts(dataset, cache)
+            except DataError as error:
+                facts[dataset] = str(error)
+        known = facts[dataset]
+        if isinstance(known, str):
+            unavailable[dataset] = known
+            continue
+        identity = identify(grid_run.spec, known)
+        done_as = identity.key if identity.key in keys else earlier.get(identity.settings)
+        runs.append(PlannedRun(grid_run, identity, done_as))
+    if not runs:
+        raise DataError("Expected at least one of the datasets to be at hand, but: " + " ".join(unavailable.values()))
+    return Plan(runs, unavailable)
+
+
+def reproduce(plan: Plan, executor: Executor, store: Store, on_event: OnEvent | None = None) -> Outcome:
+    """Does what is left. A run that fails is noted in the store and does not stop the others."""
+    outcome = Outcome()
+
+    def note(event: Event) -> None:
+        if event.kind == "finished":
+            outcome.finished += 1
+        elif event.kind == "elsewhere":
+            outcome.elsewhere += 1
+        elif event.kind == "failed":
+            outcome.failed.append(event)
+        if on_event is not None:
+            on_event(event)
+
+    if plan.jobs:
+        executor.run(plan.jobs, store, note)
+    return outcome
+
+
+def _expand_all(tables: Sequence[Table], choice: Choice) -> list[GridRun]:
+    if len(tables) == 1:
+        return expand(tables[0], choice)
+    runs, problems = [], []
+    for table in tables:
+        try:
+            runs.extend(expand(table, choice))
+        except InputError as error:
+            problems.append(error)
+    if not runs:
+        raise problems[0]
+    return sorted(runs, key=lambda run: run.spec.seed)

@@ -1,0 +1,84 @@
+"""The paper's tables from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+GRAPH = "synthetic:nodes=120,classes=3,features=8,mean_degree=6"
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> list[object]:
+    """One run of table-2 on a small graph."""
+    part = ["--datasets", GRAPH, "--methods", "clean-only", "--rates", "0.2", "--seeds", 1, "--protocol", "random"]
+    return ["table-2", *part, "--store", tmp_path / "runs.sqlite"]
+
+
+def test_dry_run_counts_and_runs_nothing(call, one, tmp_path: Path) -> None:
+    result = call(
+        "reproduce", *one[:-4], "--store", tmp_path / "runs.sqlite", "--protocol", "strict", "--dry-run", "--json"
+    )
+    assert result.exit_code == 0, result.stderr
+    said = json.loads(result.stdout)
+    assert (said["runs"], said["done"], said["left"]) == (1, 0, 1)
+    assert said["estimated_seconds"] > 0
+    text = call("reproduce", *one, "--seeds", 3, "--dry-run").stdout
+    assert text.startswith("table-2: 3 runs, 0 done, 3 left, about ")
+
+
+def test_what_is_finished_is_not_run_again(call, one, tmp_path: Path) -> None:
+    first = call("reproduce", *one, "--results", tmp_path / "results", "--json")
+    assert first.exit_code == 0, first.stderr
+    said = json.loads(first.stdout)
+    assert (said["finished"], said["left"], said["failed"]) == (1, 0, [])
+    assert said["files"] == [str(tmp_path / "results" / "table-2.random.csv")]
+    lines = (tmp_path / "results" / "table-2.random.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 2
+    again = call("reproduce", *one, "--resume")
+    assert again.stdout == "table-2: 1 runs, 1 done (0 now).\n"
+    (run,) = json.loads(call("runs", "--store", tmp_path / "runs.sqlite", "--json").stdout)
+    assert run["test_accuracy"] == pytest.approx(float(lines[1].split('"')[2].split(",")[6]), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["table-3"], "Unknown table 'table-3'"),
+        (["table-2", "--rates", "high"], "Expected `--rates` to be numbers separated by commas, but got 'high'."),
+        (["table-2", "--methods", "gnc"], "Unknown method 'gnc'"),
+        (["table-2", "--protocol", "fair"], "Expected `protocol` to be one of paper, random, strict"),
+        (["table-6", "--methods", "gcn", "--protocol", "random"], "Expected the protocol of table-6"),
+    ],
+)
+def test_errors_are_one_line(call, tmp_path: Path, arguments: list[str], message: str) -> None:
+    result = call("reproduce", *arguments, "--store", tmp_path / "runs.sqlite")
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_an_interrupt_says_how_to_go_on(call, one, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lnp.experiments.executors.ProcessExecutor.run", interrupt)
+    result = call("reproduce", *one)
+    assert result.exit_code == 130
+    assert "Stopped. 0 finished runs are in" in result.stderr
+    assert "the same command goes on from there" in result.stderr
+
+
+def test_a_failure_is_shown_and_is_no_success(call, one, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self, jobs, store, on_event) -> None:
+        from lnp.experiments.jobs import Event
+
+        on_event(Event("failed", jobs[0], "out of memory"))
+
+    monkeypatch.setattr("lnp.experiments.executors.ProcessExecutor.run", fail)
+    result = call("reproduce", *one)
+    assert result.exit_code == 1
+    assert "1 failed; the same command tries them again" in result.stdout
+    assert "out of memory" in result.stdout

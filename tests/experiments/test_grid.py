@@ -1,0 +1,77 @@
+"""From tables to runs: counts by hand, options in the right order."""
+
+from __future__ import annotations
+
+import pytest
+
+from lnp.errors import ConfigError, UnknownNameError
+from lnp.experiments.grid import Choice, expand
+from lnp.experiments.tables import load_table
+
+NOTHING_TUNED = {"lookup": lambda *_, **__: None}
+
+
+def test_size_of_the_tables() -> None:
+    sizes = {
+        "table-1": 6 * 4 * (9 + 8) * 5,
+        "table-2": 6 * 4 * (9 + 8) * 5,
+        "table-6": 3 * 4 * 6 * 5,
+        "table-7": 3 * 4 * 9 * 3,
+        "figure-sensitivity": (3 * 7 + 6) * 4 * 5,
+        "figure-ablation": 6 * 6 * 5,
+        "figure-clean-size": 7 * 2 * 4 * 5 + 7 * 2 * 9 * 5,
+        "real-noise": (9 + 8) * 5 + 9 * 5,
+    }
+    assert {name: len(expand(load_table(name), **NOTHING_TUNED)) for name in sizes} == sizes
+
+
+def test_choice_narrows_and_seeds_come_first() -> None:
+    choice = Choice(methods=["gcn"], datasets=["cora", "actor"], rates=[0.8, 0.2], seeds=2, protocol="strict")
+    specs = [run.spec for run in expand(load_table("table-1"), choice, **NOTHING_TUNED)]
+    assert [(spec.seed, spec.dataset, spec.rate) for spec in specs] == [
+        (seed, dataset, rate) for seed in (0, 1) for dataset in ("cora", "actor") for rate in (0.2, 0.8)
+    ]
+    assert {(spec.noise, spec.protocol, spec.selection) for spec in specs} == {("uniform-mix", "strict", None)}
+
+
+def test_h2gcn_is_everywhere_but_where_the_paper_kept_gcn() -> None:
+    choice = Choice(methods=["gce", "h2gcn", "nrgnn"], rates=[0.2], seeds=1)
+    runs = expand(load_table("table-7"), choice, **NOTHING_TUNED)
+    backbones = {run.spec.method: run.spec.config().backbone for run in runs}
+    assert backbones == {"gce": "h2gcn", "h2gcn": "h2gcn", "nrgnn": "gcn"}
+
+
+def test_a_variant_comes_on_top_of_the_tuned_configuration() -> None:
+    def lookup(method, dataset, noise, rate, *, backbone):
+        assert (noise, rate, backbone) == ("flip", 0.8, None)
+        return {"lambda_1": 7.0, "hidden": 16}
+
+    choice = Choice(datasets=["cora"], seeds=1)
+    runs = {run.label: run.spec.config() for run in expand(load_table("figure-ablation"), choice, lookup=lookup)}
+    assert runs["figure-ablation/v2"].lambda_1 == 7.0
+    assert runs["figure-ablation/nl"].lambda_1 == 0.0
+    assert {config.hidden for config in runs.values()} == {16}
+    untuned = expand(load_table("figure-ablation"), Choice(datasets=["cora"], config="default"), lookup=lookup)
+    assert {run.spec.config().hidden for run in untuned} == {64}
+
+
+def test_labels_tell_panels_and_sizes_apart() -> None:
+    labels = {run.label for run in expand(load_table("figure-clean-size"), Choice(seeds=1), **NOTHING_TUNED)}
+    assert len(labels) == 14
+    assert {"figure-clean-size/a/trusted=20", "figure-clean-size/b/trusted=100"} <= labels
+
+
+def test_table_6_has_its_own_split_under_every_protocol() -> None:
+    strict = expand(load_table("table-6"), Choice(methods=["gcn"], seeds=1, protocol="strict"), **NOTHING_TUNED)
+    assert {(run.spec.protocol, run.spec.selection) for run in strict} == {("planetoid", "trusted")}
+    with pytest.raises(ConfigError, match="Expected the protocol of table-6 to be one of paper, strict, but got 'rand"):
+        expand(load_table("table-6"), Choice(protocol="random"), **NOTHING_TUNED)
+
+
+def test_a_choice_that_cannot_be_met_is_an_error() -> None:
+    with pytest.raises(UnknownNameError, match="Unknown method"):
+        Choice(methods=["gnc"])
+    with pytest.raises(ConfigError, match=r"nothing is left. Its noise rates are 0\.2, 0\.4"):
+        expand(load_table("table-2"), Choice(rates=[0.5]), **NOTHING_TUNED)
+    with pytest.raises(UnknownNameError, match="dataset of real-noise 'pubmed'"):
+        expand(load_table("real-noise"), Choice(datasets=["pubmed"]), **NOTHING_TUNED)

@@ -1,0 +1,52 @@
+"""What a worker is born with, what it answers, and how its end is told."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from lnp.experiments.claims import claim
+from lnp.experiments.processes import Owner
+from lnp.experiments.store import Store
+from lnp.experiments.worker import attempt, environment, obituary
+
+
+def test_a_run_is_finished_once_and_left_to_whoever_has_it(jobs, store: Store) -> None:
+    first, second, *_ = jobs()
+    assert attempt(first, store, 1) == ("finished", "")
+    assert attempt(first, store, 1) == ("elsewhere", "")
+    claim(store, second.identity.key, Owner("another machine", 1, 1))
+    assert attempt(second, store, 1) == ("busy", "")
+    assert store.finished_keys() == {first.identity.key}
+
+
+def test_an_interrupt_gives_the_claim_back(jobs, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    (job, *_) = jobs()
+    monkeypatch.setattr("lnp.experiments.worker.perform", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        attempt(job, store, 1)
+    monkeypatch.undo()
+    monkeypatch.setattr("lnp.experiments.processes.Owner.is_gone", lambda self: False)
+    assert attempt(job, store, 1) == ("finished", "")
+
+
+def test_threads_are_set_before_torch_is_imported_and_interrupts_kept_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    with environment(3):
+        assert os.environ["OMP_NUM_THREADS"] == os.environ["MKL_NUM_THREADS"] == "3"
+        assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    assert os.environ["OMP_NUM_THREADS"] == "5"
+    assert "MKL_NUM_THREADS" not in os.environ
+
+
+def test_reasons_are_words() -> None:
+    assert obituary(-signal.SIGKILL) == "the worker was ended by SIGKILL (out of memory?)"
+    assert obituary(-signal.SIGSEGV) == "the worker was ended by SIGSEGV"
+    assert obituary(3) == "the worker ended with code 3"
