@@ -22,7 +22,7 @@ from lnp.losses.active_passive import (
     normalised_focal,
     reverse_cross_entropy,
 )
-from lnp.methods.base import Method, Optimiser, Stage, Terms, Update
+from lnp.methods.base import Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
 from lnp.seeds import Generator, Randomness
@@ -76,14 +76,8 @@ class APL(Method):
 
     def stages(self, batch: Batch) -> list[Stage]:
         """Training on T_N, then fine-tuning on T_C."""
-        config = self.config
-        main = Stage(
-            name="train",
-            epochs=config.epochs,
-            optimisers={"main": Optimiser(self.parameters(), config.learning_rate, config.weight_decay)},
-            updates=(Update(self.loss),),
-        )
-        return [main, *fine_tuning_stage(config, batch, {"classifier": self.classifier}, self._logits)]
+        main = self.main_stage(self.loss)
+        return [main, *fine_tuning_stage(self.config, batch, {"classifier": self.classifier})]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """The weighted means of both losses on T_N."""
@@ -100,6 +94,3 @@ class APL(Method):
         """Softmax of the network's outputs."""
         probabilities: Tensor = self.classifier(batch.graph).softmax(dim=1)
         return probabilities
-
-    def _logits(self, batch: Batch, randomness: Randomness) -> list[Tensor]:
-        return [self.classifier(batch.graph, randomness.dropout)]

@@ -177,6 +177,14 @@ class Method(nn.Module, ABC):
     def predict(self, batch: Batch) -> Tensor:
         """Class probabilities of every node, ``(n, c)``; called in evaluation mode without gradient."""
 
+    def main_stage(self, loss: LossFunction, *, begin: Callable[[Batch, Randomness], None] | None = None) -> Stage:
+        """The stage "train" as most methods have it: one Adam over all parameters, one step an epoch."""
+        config = self.config
+        adam = Optimiser(self.parameters(), config.learning_rate, config.weight_decay)
+        return Stage(
+            name="train", epochs=config.epochs, optimisers={"main": adam}, updates=(Update(loss),), begin=begin
+        )
+
     def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
         """Called after every epoch, without gradient: the place to update buffers."""
 

@@ -82,7 +82,7 @@ class DGNN(Method):
             estimate_epochs=config.estimate_epochs,
             known=self.known,
         )
-        return [*main, *fine_tuning_stage(config, batch, {"phases.classifier": self.phases.classifier}, self._logits)]
+        return [*main, *fine_tuning_stage(config, batch, {"phases.classifier": self.phases.classifier})]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Mean corrected cross entropy on T_N."""
@@ -95,9 +95,6 @@ class DGNN(Method):
     def predict(self, batch: Batch) -> Tensor:
         """Probabilities of the true label, without C."""
         return self.phases.predict(batch)
-
-    def _logits(self, batch: Batch, randomness: Randomness) -> list[Tensor]:
-        return [self.phases.logits(batch, randomness)]
 
     def _estimate(self, batch: Batch, probabilities: Tensor) -> Tensor:
         transition = estimate_transition(self.config, batch, probabilities)

@@ -47,7 +47,7 @@ def fine_tuning_stage(
     config: FineTunedConfig,
     batch: Batch,
     networks: dict[str, nn.Module],
-    logits: Callable[[Batch, Randomness], list[Tensor]],
+    logits: Callable[[Batch, Randomness], list[Tensor]] | None = None,
 ) -> list[Stage]:
     """The stage as a list: empty when it is switched off or nobody is trusted.
 
@@ -55,13 +55,16 @@ def fine_tuning_stage(
         config: Epochs and step size.
         batch: What the method sees.
         networks: The parts to move, by their name in the method.
-        logits: One ``(n, c)`` tensor per classifier to fine-tune (two in co-teaching).
+        logits: One ``(n, c)`` tensor per classifier to fine-tune; the networks' own outputs where it is left out.
     """
     if config.fine_tune_epochs == 0 or batch.trusted.numel() == 0:
         return []
 
     def loss(batch: Batch, randomness: Randomness) -> Terms:
-        outputs = logits(batch, randomness)
+        if logits is not None:
+            outputs = logits(batch, randomness)
+        else:
+            outputs = [network(batch.graph, randomness.dropout) for network in networks.values()]
         losses = [cross_entropy(z[batch.trusted], batch.trusted_labels).mean() for z in outputs]
         return {"trusted_ce": sum(losses[1:], losses[0])}
 

@@ -52,7 +52,7 @@ class Forward(Method):
             estimate_epochs=config.estimate_epochs,
             known=self.known,
         )
-        return [*main, *fine_tuning_stage(config, batch, {"phases.classifier": self.phases.classifier}, self._logits)]
+        return [*main, *fine_tuning_stage(config, batch, {"phases.classifier": self.phases.classifier})]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Mean forward-corrected cross entropy on T_N."""
@@ -62,6 +62,3 @@ class Forward(Method):
     def predict(self, batch: Batch) -> Tensor:
         """Probabilities of the true label, without C."""
         return self.phases.predict(batch)
-
-    def _logits(self, batch: Batch, randomness: Randomness) -> list[Tensor]:
-        return [self.phases.logits(batch, randomness)]

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from lnp.errors import ConfigError, check_range
 from lnp.losses.generalised_cross_entropy import generalised_cross_entropy, truncation_value
-from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
+from lnp.methods.base import Epoch, Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
 from lnp.seeds import Generator, Randomness
@@ -85,14 +85,8 @@ class GCE(Method):
 
     def stages(self, batch: Batch) -> list[Stage]:
         """Training on T_N, then fine-tuning on T_C."""
-        config = self.config
-        main = Stage(
-            name="train",
-            epochs=config.epochs,
-            optimisers={"main": Optimiser(self.parameters(), config.learning_rate, config.weight_decay)},
-            updates=(Update(self.loss),),
-        )
-        return [main, *fine_tuning_stage(config, batch, {"classifier": self.classifier}, self._logits)]
+        main = self.main_stage(self.loss)
+        return [main, *fine_tuning_stage(self.config, batch, {"classifier": self.classifier})]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Mean generalised cross entropy on T_N, constant where a label is not kept."""
@@ -120,6 +114,3 @@ class GCE(Method):
         """Softmax of the network's outputs."""
         probabilities: Tensor = self.classifier(batch.graph).softmax(dim=1)
         return probabilities
-
-    def _logits(self, batch: Batch, randomness: Randomness) -> list[Tensor]:
-        return [self.classifier(batch.graph, randomness.dropout)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from lnp.losses.cross_entropy import cross_entropy
-from lnp.methods.base import Method, Optimiser, Stage, Terms, Update
+from lnp.methods.base import Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
 from lnp.seeds import Generator, Randomness
@@ -39,14 +39,8 @@ class Plain(Method):
 
     def stages(self, batch: Batch) -> list[Stage]:
         """Training on T_N, then fine-tuning on T_C."""
-        config = self.config
-        main = Stage(
-            name="train",
-            epochs=config.epochs,
-            optimisers={"main": Optimiser(self.parameters(), config.learning_rate, config.weight_decay)},
-            updates=(Update(self.loss),),
-        )
-        return [main, *fine_tuning_stage(config, batch, {"classifier": self.classifier}, self._logits)]
+        main = self.main_stage(self.loss)
+        return [main, *fine_tuning_stage(self.config, batch, {"classifier": self.classifier})]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Mean cross entropy on T_N."""
@@ -57,6 +51,3 @@ class Plain(Method):
         """Softmax of the network's outputs."""
         probabilities: Tensor = self.classifier(batch.graph).softmax(dim=1)
         return probabilities
-
-    def _logits(self, batch: Batch, randomness: Randomness) -> list[Tensor]:
-        return [self.classifier(batch.graph, randomness.dropout)]

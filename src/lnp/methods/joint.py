@@ -12,7 +12,7 @@ from torch import Tensor
 
 from lnp.errors import check_range
 from lnp.losses.cross_entropy import cross_entropy
-from lnp.methods.base import Method, MethodConfig, Optimiser, Stage, Terms, Update
+from lnp.methods.base import Method, MethodConfig, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.seeds import Generator, Randomness
 
@@ -48,15 +48,7 @@ class Joint(Method):
 
     def stages(self, batch: Batch) -> list[Stage]:
         """One stage on both sets."""
-        config = self.config
-        return [
-            Stage(
-                name="train",
-                epochs=config.epochs,
-                optimisers={"main": Optimiser(self.parameters(), config.learning_rate, config.weight_decay)},
-                updates=(Update(self.loss),),
-            )
-        ]
+        return [self.main_stage(self.loss)]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Mean cross entropy on T_N, and g times that on T_C if there is any."""

@@ -28,7 +28,7 @@ from torch import Tensor
 
 from lnp.errors import ConfigError, check_range
 from lnp.losses.cross_entropy import cross_entropy
-from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
+from lnp.methods.base import Epoch, Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
 from lnp.nn.edge_predictor import EdgePredictor, edge_loss, link_weights, sample_non_edges
@@ -116,15 +116,11 @@ class NRGNN(Method):
 
     def stages(self, batch: Batch) -> list[Stage]:
         """All three networks on T_N and pseudo labels, then the classifier alone on T_C, links as they are."""
-        config = self.config
-        main = Stage(
-            name="train",
-            epochs=config.epochs,
-            optimisers={"main": Optimiser(self.parameters(), config.learning_rate, config.weight_decay)},
-            updates=(Update(self.loss),),
-            begin=self.find_candidates,
-        )
-        return [main, *fine_tuning_stage(config, batch, {"classifier": self.classifier}, self._stored_graph_logits)]
+        main = self.main_stage(self.loss, begin=self.find_candidates)
+        return [
+            main,
+            *fine_tuning_stage(self.config, batch, {"classifier": self.classifier}, self._stored_graph_logits),
+        ]
 
     def find_candidates(self, batch: Batch, randomness: Randomness) -> None:
         """Notes T_N and, for each node, the labelled nodes of largest feature cosine."""

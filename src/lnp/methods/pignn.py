@@ -86,12 +86,12 @@ class PIGNN(Method):
             optimisers={"main": Optimiser(self.parameters(), config.learning_rate, config.weight_decay)},
             updates=(Update(self.loss),),
         )
-        return [main, *fine_tuning_stage(config, batch, {"classifier": self.classifier}, self._logits)]
+        return [main, *fine_tuning_stage(self.config, batch, {"classifier": self.classifier})]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Cross entropy on T_N, the pair term of the classifier, and that of the second network."""
         pairs = self._connected(batch)
-        (logits,) = self._logits(batch, randomness)
+        logits = self.classifier(batch.graph, randomness.dropout)
         other = self.pair_network(batch.graph, randomness.dropout)
         exact = self.config.pairs == "exact" or (self.config.pairs == "auto" and batch.node_count <= EXACT_NODES)
         sampled = None if exact else pairs.sample(randomness.sampling)
@@ -113,9 +113,6 @@ class PIGNN(Method):
         """Counts the epoch."""
         if epoch.stage == "train":
             self.epoch.fill_(epoch.index + 1)
-
-    def _logits(self, batch: Batch, randomness: Randomness) -> list[Tensor]:
-        return [self.classifier(batch.graph, randomness.dropout)]
 
     def _connected(self, batch: Batch) -> ConnectedPairs:
         if self._pairs is None or self._pairs[0] is not batch.graph:

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 
 from lnp.errors import ConfigError, check_range
 from lnp.losses.cross_entropy import cross_entropy
-from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
+from lnp.methods.base import Epoch, Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
 from lnp.nn.edge_predictor import EdgePredictor, edge_loss, link_weights, sample_non_edges
@@ -107,16 +107,9 @@ class RTGNN(Method):
 
     def stages(self, batch: Batch) -> list[Stage]:
         """Everything on T_N, then both classifiers on T_C, links as they are."""
-        config = self.config
-        main = Stage(
-            name="train",
-            epochs=config.epochs,
-            optimisers={"main": Optimiser(self.parameters(), config.learning_rate, config.weight_decay)},
-            updates=(Update(self.loss),),
-            begin=self.find_candidates,
-        )
+        main = self.main_stage(self.loss, begin=self.find_candidates)
         networks: dict[str, nn.Module] = {"first": self.first, "second": self.second}
-        return [main, *fine_tuning_stage(config, batch, networks, self._stored_graph_logits)]
+        return [main, *fine_tuning_stage(self.config, batch, networks, self._stored_graph_logits)]
 
     def find_candidates(self, batch: Batch, randomness: Randomness) -> None:
         """For each labelled node the unlabelled ones of largest feature cosine, and the other way round."""

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from lnp.errors import check_range
 from lnp.losses.correction import forward_correction
-from lnp.methods.base import Method, Optimiser, Stage, Terms, Update
+from lnp.methods.base import Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
 from lnp.seeds import Generator, Randomness
@@ -66,14 +66,8 @@ class SModel(Method):
 
     def stages(self, batch: Batch) -> list[Stage]:
         """Training on T_N through C, then fine-tuning on T_C."""
-        config = self.config
-        main = Stage(
-            name="train",
-            epochs=config.epochs,
-            optimisers={"main": Optimiser(self.parameters(), config.learning_rate, config.weight_decay)},
-            updates=(Update(self.loss),),
-        )
-        return [main, *fine_tuning_stage(config, batch, {"classifier": self.classifier}, self._logits)]
+        main = self.main_stage(self.loss)
+        return [main, *fine_tuning_stage(self.config, batch, {"classifier": self.classifier})]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Mean forward-corrected cross entropy on T_N."""
@@ -84,6 +78,3 @@ class SModel(Method):
         """Probabilities of the true label, without C."""
         probabilities: Tensor = self.classifier(batch.graph).softmax(dim=1)
         return probabilities
-
-    def _logits(self, batch: Batch, randomness: Randomness) -> list[Tensor]:
-        return [self.classifier(batch.graph, randomness.dropout)]

@@ -27,7 +27,7 @@ from torch import Tensor
 
 from lnp.errors import ConfigError, check_range
 from lnp.losses.cross_entropy import cross_entropy
-from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
+from lnp.methods.base import Epoch, Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
 from lnp.nn.random_walks import most_visited, random_walks
@@ -88,21 +88,14 @@ class UnionNET(Method):
 
     def stages(self, batch: Batch) -> list[Stage]:
         """Training on T_N with warm-up, then fine-tuning on T_C."""
-        config = self.config
-        main = Stage(
-            name="train",
-            epochs=config.epochs,
-            optimisers={"main": Optimiser(self.parameters(), config.learning_rate, config.weight_decay)},
-            updates=(Update(self.loss),),
-            begin=self._begin,
-        )
-        return [main, *fine_tuning_stage(config, batch, {"classifier": self.classifier}, self._logits)]
+        main = self.main_stage(self.loss, begin=self._begin)
+        return [main, *fine_tuning_stage(self.config, batch, {"classifier": self.classifier})]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Plain cross entropy in the warm-up, then reweighting, correction and prior."""
         if batch.noisy.numel() == 0:
             return {}
-        (outputs,) = self._logits(batch, randomness)
+        outputs = self.classifier(batch.graph, randomness.dropout)
         logits, labels, config = outputs[batch.noisy], batch.noisy_labels, self.config
         if int(self.epoch) < config.warm_up:
             return {"noisy_ce": cross_entropy(logits, labels).mean()}
@@ -138,9 +131,6 @@ class UnionNET(Method):
         self.distribution[batch.noisy] = class_distributions(
             embeddings, batch.noisy, support, batch.given[support], batch.class_count
         )
-
-    def _logits(self, batch: Batch, randomness: Randomness) -> list[Tensor]:
-        return [self.classifier(batch.graph, randomness.dropout)]
 
 
 def class_distributions(embeddings: Tensor, nodes: Tensor, support: Tensor, labels: Tensor, class_count: int) -> Tensor:

@@ -10,7 +10,7 @@ from abc import abstractmethod
 import torch
 from torch import Tensor, nn
 
-from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
+from lnp.methods.base import Epoch, Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.lnp.concatenation import ConcatenatedDecoder, ConcatenatedPosterior, ConcatenatedPrior
 from lnp.methods.lnp.config import LNPConfig
@@ -73,9 +73,7 @@ class LNP(Method):
 
     def stages(self, batch: Batch) -> list[Stage]:
         """One stage, one optimiser over the three networks."""
-        adam = Optimiser(self.parameters(), self.config.learning_rate, self.config.weight_decay)
-        updates = (Update(self.loss),)
-        return [Stage(name="train", epochs=self.config.epochs, optimisers={"main": adam}, updates=updates)]
+        return [self.main_stage(self.loss)]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """All terms of the objective; also proposes the nodes that join T_C in the next epoch."""
