@@ -51,4 +51,5 @@ def test_every_option_of_lnp_that_deviations_name_exists() -> None:
     rows = [line.split("|") for line in text.splitlines() if re.match(r"\| \d+ \|", line)]
     known = set(LNPConfig.__dataclass_fields__) | {"fine_tune_epochs", "fine_tune_learning_rate"}
     named = {option for row in rows for option in re.findall(r"`([a-z_0-9]+)`", row[6])}
+    assert len(named & known) > 12  # the table was read
     assert named - {"uniform", "flip", "nw"} <= known
