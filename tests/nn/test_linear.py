@@ -9,7 +9,7 @@ import torch
 from scipy.stats import kstest
 
 from lnp.errors import ConfigError
-from lnp.nn.linear import Linear
+from lnp.nn.linear import Linear, multiply
 from lnp.nn.sparse import SparseMatrix
 from lnp.seeds import Seeds
 
@@ -51,3 +51,14 @@ def test_without_bias() -> None:
 def test_unknown_initialisation() -> None:
     with pytest.raises(ConfigError, match=r"Expected `initialisation` to be one of fan-out, glorot, but got 'zeros'\."):
         Linear(2, 2, Seeds(0).generator("initialisation"), initialisation="zeros")
+
+
+def test_multiply_is_the_matrix_product_with_its_gradients() -> None:
+    generator = np.random.default_rng(3)
+    features = torch.from_numpy(generator.normal(size=(6, 4))).requires_grad_()
+    weight = torch.from_numpy(generator.normal(size=(4, 3))).requires_grad_()
+    np.testing.assert_allclose(
+        multiply(features, weight).detach().numpy(), features.detach().numpy() @ weight.detach().numpy(), rtol=1e-14
+    )
+    assert torch.autograd.gradcheck(multiply, (features, weight))
+    assert torch.autograd.gradgradcheck(multiply, (features, weight))

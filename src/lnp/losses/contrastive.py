@@ -15,11 +15,14 @@ replacement (the node itself counting nothing), whose expectation is that sum.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.utils.checkpoint import checkpoint
 
+from lnp.nn.linear import multiply
 from lnp.seeds import Generator
 
 __all__ = ["contrastive_loss", "sampled_contrastive_loss"]
@@ -73,7 +76,7 @@ def _both_directions(
     """Half the sum of both directions for each row; candidate j is the same node as row ``itself[j]``."""
     positive = (first * second).sum(dim=1) / temperature
     columns = ((itself >= 0) & (itself < first.shape[0])).nonzero().squeeze(1)
-    rows = itself[columns]
+    rows, columns = itself[columns].repeat(2), torch.cat([columns, columns + itself.numel()])
     # No inner product exceeds the product of the largest norms, so one shift keeps every exponential at most 1. It
     # costs nothing per entry, unlike the row maxima that logsumexp looks for.
     shift = torch.stack([t.detach().norm(dim=1).max() for t in (first, second, first_candidates, second_candidates)])
@@ -83,9 +86,31 @@ def _both_directions(
         (first, second_candidates, first_candidates),
         (second, first_candidates, second_candidates),
     ):
-        scores = torch.addmm(-bound * anchors.new_ones(1), anchors / temperature, torch.cat([across, within]).T)
-        scores[rows, columns] = -torch.inf
-        scores[rows, columns + itself.numel()] = -torch.inf
-        others = scores.exp().sum(dim=1).log() + (bound + log_mass)
+        candidates = torch.cat([across, within])
+        mass = _Mass.apply(anchors / temperature, candidates, rows, columns, bound)  # type: ignore[no-untyped-call]
+        others = mass.log() + (bound + log_mass)
         total = total + torch.logaddexp(positive, others) - positive
     return total / 2
+
+
+class _Mass(torch.autograd.Function):
+    r""":math:`m_i = \sum_{j \ne i} e^{\langle a_i, c_j \rangle - b}`, left out where row and column are the same node.
+
+    With :math:`E_{ij}` the exponentials and g the gradient of m, those of a and c are :math:`g_i (E c)_i` and
+    :math:`\sum_i E_{ij} g_i a_i`: two matrix products and no pass over E itself, where automatic differentiation would
+    make four and as many copies.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, anchors: Tensor, candidates: Tensor, rows: Tensor, columns: Tensor, bound: float) -> Tensor:
+        exponentials = torch.addmm(anchors.new_full((1,), -bound), anchors, candidates.T).exp_()
+        exponentials[rows, columns] = 0
+        ctx.save_for_backward(anchors, candidates, exponentials)
+        return exponentials.sum(dim=1)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
+        anchors, candidates, exponentials = ctx.saved_tensors
+        scaled = gradient.unsqueeze(1) * anchors
+        return gradient.unsqueeze(1) * multiply(exponentials, candidates), (scaled.T @ exponentials).T, None, None, None

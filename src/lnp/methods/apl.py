@@ -25,6 +25,7 @@ from lnp.losses.active_passive import (
 from lnp.methods.base import Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
+from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["APL", "APLConfig"]
@@ -92,5 +93,5 @@ class APL(Method):
 
     def predict(self, batch: Batch) -> Tensor:
         """Softmax of the network's outputs."""
-        probabilities: Tensor = self.classifier(batch.graph).softmax(dim=1)
+        probabilities: Tensor = softmax(self.classifier(batch.graph))
         return probabilities

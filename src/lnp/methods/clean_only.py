@@ -12,6 +12,7 @@ from torch import Tensor
 from lnp.losses.cross_entropy import cross_entropy
 from lnp.methods.base import Method, MethodConfig, Stage, Terms
 from lnp.methods.batch import Batch
+from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["CleanOnly", "CleanOnlyConfig"]
@@ -47,5 +48,5 @@ class CleanOnly(Method):
 
     def predict(self, batch: Batch) -> Tensor:
         """Softmax of the network's outputs."""
-        probabilities: Tensor = self.classifier(batch.graph).softmax(dim=1)
+        probabilities: Tensor = softmax(self.classifier(batch.graph))
         return probabilities

@@ -29,6 +29,7 @@ from lnp.losses.cross_entropy import cross_entropy
 from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
 from lnp.methods.batch import Batch
 from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
+from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 
 __all__ = [
@@ -139,10 +140,10 @@ class CoteachingPlus(Method):
         """The mean of both networks' probabilities, or those of the better one."""
         probabilities: Tensor
         if self.config.prediction == "mean":
-            probabilities = (self.first(batch.graph).softmax(dim=1) + self.second(batch.graph).softmax(dim=1)) / 2
+            probabilities = (softmax(self.first(batch.graph)) + softmax(self.second(batch.graph))) / 2
             return probabilities
         better = self.second if bool(self.second_is_better) else self.first
-        probabilities = better(batch.graph).softmax(dim=1)
+        probabilities = softmax(better(batch.graph))
         return probabilities
 
     def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
@@ -150,7 +151,7 @@ class CoteachingPlus(Method):
         if epoch.stage == "train":
             self.epoch.fill_(epoch.index + 1)
         if self.config.prediction == "better":
-            first, second = (epoch.score(network(batch.graph).softmax(dim=1)) for network in (self.first, self.second))
+            first, second = (epoch.score(softmax(network(batch.graph))) for network in (self.first, self.second))
             self.second_is_better.fill_(second > first)
 
     def _logits(self, batch: Batch, randomness: Randomness) -> list[Tensor]:
@@ -171,7 +172,7 @@ class CoteachingPlus(Method):
     @torch.no_grad()
     def _begin(self, batch: Batch, randomness: Randomness) -> None:
         """Estimates τ from what each network says of the half it has not seen, and starts both anew."""
-        first, second = (network(batch.graph).softmax(dim=1)[batch.noisy] for network in (self.first, self.second))
+        first, second = (softmax(network(batch.graph))[batch.noisy] for network in (self.first, self.second))
         unseen = torch.where(self.in_first_half[batch.noisy].unsqueeze(1), second, first)
         self.forget_rate.fill_(confident_noise_rate(unseen, batch.noisy_labels))
         for network in (self.first, self.second):

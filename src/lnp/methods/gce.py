@@ -27,6 +27,7 @@ from lnp.losses.generalised_cross_entropy import generalised_cross_entropy, trun
 from lnp.methods.base import Epoch, Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
+from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["GCE", "GCEConfig"]
@@ -112,5 +113,5 @@ class GCE(Method):
 
     def predict(self, batch: Batch) -> Tensor:
         """Softmax of the network's outputs."""
-        probabilities: Tensor = self.classifier(batch.graph).softmax(dim=1)
+        probabilities: Tensor = softmax(self.classifier(batch.graph))
         return probabilities

@@ -16,6 +16,7 @@ from lnp.losses.cross_entropy import cross_entropy
 from lnp.methods.base import Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
+from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["Plain", "PlainConfig"]
@@ -49,5 +50,5 @@ class Plain(Method):
 
     def predict(self, batch: Batch) -> Tensor:
         """Softmax of the network's outputs."""
-        probabilities: Tensor = self.classifier(batch.graph).softmax(dim=1)
+        probabilities: Tensor = softmax(self.classifier(batch.graph))
         return probabilities

@@ -39,6 +39,7 @@ from lnp.methods.batch import Batch
 from lnp.nn.diffusion import diffuse
 from lnp.nn.edge_similarity import EdgeSimilarity
 from lnp.nn.linear import Linear
+from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["LPM", "PUBLISHED", "Aggregator", "LPMConfig", "aggregator_inputs", "mixed_targets"]
@@ -223,13 +224,13 @@ class LPM(Method):
             return {}
         with torch.no_grad():
             targets = mixed_targets(self.aggregator(inputs), batch.given[nodes], spread[nodes])
-        predicted = self.classifier(batch.graph, randomness.dropout)[nodes].softmax(dim=1)
+        predicted = softmax(self.classifier(batch.graph, randomness.dropout)[nodes])
         pair = (predicted, targets) if self.config.divergence == "prediction-first" else (targets, predicted)
         return {"mixed_kl": kl_divergence_of_probabilities(*pair).mean()}
 
     def predict(self, batch: Batch) -> Tensor:
         """Softmax of the classifier's outputs."""
-        probabilities: Tensor = self.classifier(batch.graph).softmax(dim=1)
+        probabilities: Tensor = softmax(self.classifier(batch.graph))
         return probabilities
 
 

@@ -34,6 +34,7 @@ from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
 from lnp.nn.edge_predictor import EdgePredictor, edge_loss, link_weights, sample_non_edges
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.similarity import top_cosines, top_products
+from lnp.nn.softmax import softmax
 from lnp.nn.sparse import SparseMatrix
 from lnp.nn.weighted_graph import PairCache, Pairs, WeightedGraph, WeightedPairs, looped_adjacency, new_pairs
 from lnp.seeds import Generator, Randomness
@@ -157,7 +158,7 @@ class NRGNN(Method):
     def predict(self, batch: Batch) -> Tensor:
         """Softmax of the classifier on A_G."""
         _, classifier_graph = self.graphs(batch, self.edge_predictor(batch.graph))
-        probabilities: Tensor = self.classifier(batch.graph, propagation=classifier_graph).softmax(dim=1)
+        probabilities: Tensor = softmax(self.classifier(batch.graph, propagation=classifier_graph))
         return probabilities
 
     def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
@@ -165,7 +166,7 @@ class NRGNN(Method):
         if epoch.stage != "train" or epoch.index % self.config.refresh_every:
             return
         vectors = self.edge_predictor(batch.graph)
-        probabilities = self.miner(batch.graph, propagation=self._miner_graph(batch, vectors)[0]).softmax(dim=1)
+        probabilities = softmax(self.miner(batch.graph, propagation=self._miner_graph(batch, vectors)[0]))
         score = epoch.score(probabilities)
         if math.isnan(score) or score > self.miner_score.item():
             self.mined.copy_(probabilities)

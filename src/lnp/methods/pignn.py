@@ -28,6 +28,7 @@ from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
 from lnp.methods.batch import Batch
 from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
 from lnp.nn.graph_tensors import GraphTensors
+from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["PIGNN", "PIGNNConfig"]
@@ -106,7 +107,7 @@ class PIGNN(Method):
 
     def predict(self, batch: Batch) -> Tensor:
         """Softmax of the classifier's outputs."""
-        probabilities: Tensor = self.classifier(batch.graph).softmax(dim=1)
+        probabilities: Tensor = softmax(self.classifier(batch.graph))
         return probabilities
 
     def end_epoch(self, batch: Batch, epoch: Epoch) -> None:

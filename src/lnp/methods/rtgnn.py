@@ -34,6 +34,7 @@ from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
 from lnp.nn.edge_predictor import EdgePredictor, edge_loss, link_weights, sample_non_edges
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.similarity import top_cosines
+from lnp.nn.softmax import softmax
 from lnp.nn.sparse import SparseMatrix
 from lnp.nn.weighted_graph import PairCache, Pairs, WeightedGraph, looped_adjacency, new_pairs
 from lnp.seeds import Generator, Randomness
@@ -147,8 +148,8 @@ class RTGNN(Method):
     def predict(self, batch: Batch) -> Tensor:
         """The mean of both networks' probabilities."""
         graph = self.reinforced_graph(batch, self.edge_predictor(batch.graph))
-        first = self.first(batch.graph, propagation=graph).softmax(dim=1)
-        second = self.second(batch.graph, propagation=graph).softmax(dim=1)
+        first = softmax(self.first(batch.graph, propagation=graph))
+        second = softmax(self.second(batch.graph, propagation=graph))
         mean: Tensor = (first + second) / 2
         return mean
 

@@ -22,6 +22,7 @@ from lnp.losses.correction import forward_correction
 from lnp.methods.base import Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
+from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["SModel", "SModelConfig"]
@@ -76,5 +77,5 @@ class SModel(Method):
 
     def predict(self, batch: Batch) -> Tensor:
         """Probabilities of the true label, without C."""
-        probabilities: Tensor = self.classifier(batch.graph).softmax(dim=1)
+        probabilities: Tensor = softmax(self.classifier(batch.graph))
         return probabilities

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from lnp.losses.cross_entropy import cross_entropy
 from lnp.methods.base import LossFunction, MethodConfig, Optimiser, Stage, Terms, Update
 from lnp.methods.batch import Batch
+from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["TwoPhase"]
@@ -69,7 +70,7 @@ class TwoPhase(nn.Module):
                 self.transition.copy_(known)
             else:
                 with torch.no_grad():
-                    self.transition.copy_(estimate(batch, self.noisy_classifier(batch.graph).softmax(dim=1)))
+                    self.transition.copy_(estimate(batch, softmax(self.noisy_classifier(batch.graph))))
             self.corrected.fill_(True)
 
         def optimisers(network: nn.Module) -> dict[str, Optimiser]:
@@ -99,7 +100,7 @@ class TwoPhase(nn.Module):
     def predict(self, batch: Batch) -> Tensor:
         """Class probabilities: of the first network until C is known, of the second from then on."""
         network = self.classifier if self.corrected else self.noisy_classifier
-        probabilities: Tensor = network(batch.graph).softmax(dim=1)
+        probabilities: Tensor = softmax(network(batch.graph))
         return probabilities
 
     def _noisy_loss(self, batch: Batch, randomness: Randomness) -> Terms:

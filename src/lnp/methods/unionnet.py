@@ -31,6 +31,7 @@ from lnp.methods.base import Epoch, Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
 from lnp.nn.random_walks import most_visited, random_walks
+from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["UnionNET", "UnionNETConfig", "class_distributions", "prior_divergence", "union_losses"]
@@ -109,7 +110,7 @@ class UnionNET(Method):
 
     def predict(self, batch: Batch) -> Tensor:
         """Softmax of the network's outputs."""
-        probabilities: Tensor = self.classifier(batch.graph).softmax(dim=1)
+        probabilities: Tensor = softmax(self.classifier(batch.graph))
         return probabilities
 
     def end_epoch(self, batch: Batch, epoch: Epoch) -> None:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from lnp.nn.backbone import Backbone, BackboneSpec
 from lnp.nn.dropout import dropout
 from lnp.nn.graph_tensors import GraphTensors, InputFeatures
-from lnp.nn.linear import Linear
+from lnp.nn.linear import Linear, multiply
 from lnp.nn.sparse import Multiplier
 from lnp.seeds import Generator
 
@@ -66,4 +66,4 @@ class GCN(Backbone):
     def _convolve(layer: nn.Module, features: InputFeatures, propagation: Multiplier) -> Tensor:
         assert isinstance(layer, Linear)
         assert layer.bias is not None
-        return propagation @ (features @ layer.weight) + layer.bias
+        return propagation @ multiply(features, layer.weight) + layer.bias

@@ -14,6 +14,7 @@ from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.decoder import Decoded
 from lnp.methods.lnp.embedding import Embedding, Labelled
 from lnp.nn.graph_tensors import GraphTensors
+from lnp.nn.softmax import softmax
 from lnp.seeds import Generator
 
 __all__ = ["ConcatenatedDecoder", "ConcatenatedPosterior", "ConcatenatedPrior", "one_hot_columns"]
@@ -54,7 +55,7 @@ class ConcatenatedDecoder(nn.Module):
         sampling: Generator | None,
     ) -> Decoded:
         """The label logits; there are no prototypes to mix, so the mixture adds nothing."""
-        mixture = posterior.softmax(dim=1)
+        mixture = softmax(posterior)
         columns = mixture
         if noisy is not None:
             columns = torch.cat([mixture, one_hot_columns(graph, self.class_count, noisy)], dim=1)

@@ -25,6 +25,7 @@ from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.embedding import Embedding, Labelled
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.prototypes import class_prototypes
+from lnp.nn.softmax import softmax
 from lnp.seeds import Generator
 
 __all__ = ["Decoded", "Decoder", "mix_given_labels"]
@@ -80,7 +81,7 @@ class Decoder(nn.Module):
         """
         embeddings = self.embedding(graph, generator)
         prototypes = class_prototypes(embeddings, *trusted, self.class_count)
-        mixture = posterior.softmax(dim=1)
+        mixture = softmax(posterior)
         if noisy is not None:
             random = None
             if self.beta == "random" and sampling is not None:

@@ -20,6 +20,7 @@ from lnp.methods.lnp.objective import objective
 from lnp.methods.lnp.posterior import Posterior
 from lnp.methods.lnp.prior import Prior
 from lnp.methods.lnp.trusted_set import TrustedSet, label_odds, label_similarity
+from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["LNP"]
@@ -79,7 +80,7 @@ class LNP(Method):
         """All terms of the objective; also proposes the nodes that join T_C in the next epoch."""
         posterior, decoded = self.infer(batch, randomness)
         prior = self.prior(batch.graph, self.condition(batch), randomness.dropout)
-        predictions = decoded.logits.detach()[batch.noisy].softmax(dim=1)
+        predictions = softmax(decoded.logits.detach()[batch.noisy])
         similarity = label_similarity(predictions, batch.noisy_labels, self.config.similarity, randomness.sampling)
         self.trusted_set.propose(batch.noisy, similarity, self.config.delta)
         weights = similarity if self.config.weights == "similarity" else torch.ones_like(similarity)
@@ -101,7 +102,7 @@ class LNP(Method):
 
     def predict(self, batch: Batch) -> Tensor:
         """The decoder's label distribution of every node."""
-        return self.infer(batch, None)[1].logits.softmax(dim=1)
+        return softmax(self.infer(batch, None)[1].logits)
 
     def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
         """T_C is reset and grows by what the epoch proposed."""

@@ -23,6 +23,7 @@ from lnp.methods.batch import Batch
 from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.decoder import Decoded
 from lnp.methods.lnp.embedding import Labelled
+from lnp.nn.softmax import softmax
 from lnp.seeds import Generator
 
 __all__ = ["negative_elbo", "objective"]
@@ -70,7 +71,7 @@ def objective(
     if config.lambda_2 > 0:
         terms["prior_ce"] = config.lambda_2 * cross_entropy(prior[prior_labels.nodes], prior_labels.labels).mean()
     if config.lambda_3 > 0:
-        first, second = posterior.softmax(dim=1), prior.softmax(dim=1)
+        first, second = softmax(posterior), softmax(prior)
         if config.negatives > 0:
             losses = sampled_contrastive_loss(first, second, config.tau, config.negatives, generator)
         else:
