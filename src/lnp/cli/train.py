@@ -41,6 +41,9 @@ def train(
     trusted: Annotated[int, typer.Option(help="Trusted labels, shared out evenly among the classes.")] = 25,
     epochs: Annotated[int | None, typer.Option(help="Epochs of the main stage.")] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, ….")] = "cpu",
+    together: Annotated[
+        bool, typer.Option("--together/--one-by-one", help="Train the seeds in lock-step where the method allows.")
+    ] = True,
     threads: Annotated[int, typer.Option(min=1, help="Threads to compute with.")] = 1,
     as_json: AsJson = False,
 ) -> None:
@@ -70,7 +73,7 @@ def train(
     )
     check_device(device)
     torch.set_num_threads(threads)
-    records = train_seeds(spec, seeds, folder=out, device=device, watch=epoch_progress)
+    records = train_seeds(spec, seeds, folder=out, device=device, watch=epoch_progress, together=together)
     if as_json:
         print_json(summarise(records))
         return
