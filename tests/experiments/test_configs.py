@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from lnp.experiments.configs import nearest_config, shipped_entries
+import json
+from pathlib import Path
+
+import pytest
+
+from lnp.errors import ConfigError
+from lnp.experiments.configs import nearest_config, read_entries, shipped_entries
 from lnp.experiments.spec import RunSpec
 
 
@@ -28,3 +34,48 @@ def test_every_shipped_entry_is_a_configuration() -> None:
     for one in shipped_entries():
         RunSpec(**{key: one[key] for key in ("method", "dataset", "noise", "rate", "options")})
         assert one["found"]
+
+
+def test_what_clean_validation_found_is_not_for_strict() -> None:
+    entries = (
+        entry(0.4, 1, protocol="paper", selection="val-clean"),
+        entry(0.8, 2, protocol="strict", selection="trusted"),
+        entry(0.8, 3),  # does not say how it was found
+    )
+
+    def found(protocol: str, selection: str) -> list[object]:
+        given = {"protocol": protocol, "selection": selection}
+        return [nearest_config(entries, "gcn", "cora", "flip", rate, **given) for rate in (0.4, 0.8)]
+
+    assert found("paper", "val-clean") == [{"hidden": 1}] * 2
+    assert found("random", "val-clean") == [{"hidden": 1}, {"hidden": 3}]
+    assert found("strict", "trusted") == [{"hidden": 2}] * 2
+    assert found("planetoid", "trusted") == [{"hidden": 2}] * 2
+    assert found("strict", "last") == found("strict", "val-noisy") == [None, None]
+
+
+def test_the_protocol_comes_after_the_backbone_and_before_the_rate() -> None:
+    entries = (
+        entry(0.4, 1, protocol="paper"),
+        entry(0.8, 2, protocol="planetoid"),
+        entry(0.8, 3, protocol="paper", backbone="h2gcn"),
+    )
+    assert nearest_config(entries, "gcn", "cora", "flip", 0.4, protocol="planetoid") == {"hidden": 2}
+    assert nearest_config(entries, "gcn", "cora", "flip", 0.8, protocol="random") == {"hidden": 2}
+    assert nearest_config(entries, "gcn", "cora", "flip", 0.8, protocol="planetoid", backbone="h2gcn") == {"hidden": 3}
+
+
+def test_a_file_of_entries_is_checked(tmp_path: Path) -> None:
+    path = tmp_path / "tuned.json"
+    path.write_text(json.dumps([entry(0.4, 1)]), encoding="utf-8")
+    assert read_entries(path) == (entry(0.4, 1),)
+    for text, message in (
+        ("[", "to be JSON"),
+        ("{}", "to be a list of objects with method, dataset, noise, rate, options"),
+        ('[{"method": "gcn"}]', r'but got {"method": "gcn"}'),
+    ):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(ConfigError, match=message):
+            read_entries(path)
+    with pytest.raises(ConfigError, match="Expected a file with configurations at"):
+        read_entries(tmp_path / "absent.json")

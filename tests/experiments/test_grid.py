@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from lnp.errors import ConfigError, UnknownNameError
-from lnp.experiments.grid import Choice, expand
+from lnp.experiments.grid import Choice, expand, expand_all
 from lnp.experiments.tables import load_table
 
 NOTHING_TUNED = {"lookup": lambda *_, **__: None}
@@ -42,8 +45,8 @@ def test_h2gcn_is_everywhere_but_where_the_paper_kept_gcn() -> None:
 
 
 def test_a_variant_comes_on_top_of_the_tuned_configuration() -> None:
-    def lookup(method, dataset, noise, rate, *, backbone):
-        assert (noise, rate, backbone) == ("flip", 0.8, None)
+    def lookup(method, dataset, noise, rate, *, backbone, protocol, selection):
+        assert (noise, rate, backbone, protocol, selection) == ("flip", 0.8, None, "paper", "val-clean")
         return {"lambda_1": 7.0, "hidden": 16}
 
     choice = Choice(datasets=["cora"], seeds=1)
@@ -75,3 +78,32 @@ def test_a_choice_that_cannot_be_met_is_an_error() -> None:
         expand(load_table("table-2"), Choice(rates=[0.5]), **NOTHING_TUNED)
     with pytest.raises(UnknownNameError, match="dataset of real-noise 'pubmed'"):
         expand(load_table("real-noise"), Choice(datasets=["pubmed"]), **NOTHING_TUNED)
+
+
+def test_configurations_from_a_file_are_for_the_rule_that_found_them(tmp_path: Path) -> None:
+    path = tmp_path / "tuned.json"
+    where = {"method": "gcn", "dataset": "cora", "noise": "flip", "rate": 0.4}
+    entries = [
+        {**where, "protocol": "paper", "selection": "val-clean", "options": {"hidden": 16}},
+        {**where, "protocol": "strict", "selection": "trusted", "options": {"hidden": 8}},
+    ]
+    path.write_text(json.dumps(entries), encoding="utf-8")
+
+    def hidden(table: str, protocol: str) -> set[int]:
+        choice = Choice(methods=["gcn"], datasets=["cora"], seeds=1, protocol=protocol, config=str(path))
+        return {run.spec.config().hidden for run in expand(load_table(table), choice, **NOTHING_TUNED)}
+
+    assert [hidden("table-2", protocol) for protocol in ("paper", "random", "strict")] == [{16}, {16}, {8}]
+    assert [hidden("table-6", protocol) for protocol in ("paper", "strict")] == [{16}, {8}]
+    assert hidden("table-1", "paper") == {64}  # another noise
+    with pytest.raises(ConfigError, match=r"Expected `config` to be one of tuned, default, or a JSON file, but got"):
+        Choice(config=str(tmp_path / "absent.json"))
+
+
+def test_of_several_tables_those_that_apply() -> None:
+    tables = [load_table("table-1"), load_table("table-6")]
+    runs = expand_all(tables, Choice(methods=["gcn"], datasets=["cora"], protocol="random", seeds=2))
+    assert {run.table for run in runs} == {"table-1"}
+    assert [run.spec.seed for run in runs] == [0] * 4 + [1] * 4
+    with pytest.raises(ConfigError, match="nothing is left"):
+        expand_all(tables, Choice(rates=[0.5]))

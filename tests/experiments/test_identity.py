@@ -43,6 +43,7 @@ def test_everything_that_determines_a_run_is_in_its_key() -> None:
         replace(SPEC, trusted_size=30),
         replace(SPEC, selection="last"),
         replace(SPEC, scaling="none"),
+        replace(SPEC, patience=50),
     ]
     keys = {identify(spec, FACTS).key for spec in (SPEC, *others)}
     keys |= {identify(SPEC, DatasetFacts("abd", "row")).key, identify(SPEC, DatasetFacts("abc", "none")).key}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -45,6 +46,16 @@ def test_same_spec_same_numbers(outcome) -> None:  # type: ignore[no-untyped-def
     again = run(SPEC).record
     assert again.test_accuracy == outcome.record.test_accuracy
     assert again.detection_ap == outcome.record.detection_ap
+
+
+def test_patience_ends_a_run_so_many_epochs_after_its_best() -> None:
+    options = {"epochs": 30, "hidden": 8, "learning_rate": 0.1, "fine_tune_epochs": 0}
+    spec = replace(SPEC, method="gcn", protocol="random", options=options)
+    whole, short = (run(replace(spec, patience=patience)) for patience in (0, 3))
+    scores = [record.score for record in whole.result.history]
+    stop = next(epoch for epoch in range(4, 30) if max(scores[: epoch - 3]) >= max(scores[:epoch]))
+    assert whole.record.epochs == 30
+    assert [record.score for record in short.result.history] == scores[:stop]
 
 
 def test_record_is_json(outcome) -> None:  # type: ignore[no-untyped-def]

@@ -19,6 +19,7 @@ from lnp.experiments.spec import RunSpec
         ({"options": {"lambda_4": 1}}, UnknownNameError, "Unknown option of lnp-v2 'lambda_4'"),
         ({"options": {"lambda_1": "much"}}, ConfigError, "`lambda_1` to be float, but got 'much'"),
         ({"trusted_size": 0}, ConfigError, "`trusted_size`"),
+        ({"patience": -1}, ConfigError, "`patience`"),
     ],
 )
 def test_bad_parts_are_named(changes: dict[str, object], error: type[Exception], message: str) -> None:

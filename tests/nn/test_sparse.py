@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import torch
 from torch.autograd import grad
 
-from lnp.nn.sparse import SparseMatrix
+from lnp.nn.sparse import WIDE, SparseMatrix
 
 
 def random_matrix(rows: int, columns: int, seed: int = 0) -> sp.csr_array:
@@ -117,3 +117,17 @@ def test_entryless_matrix_and_columns_in_any_memory_order() -> None:
 
 def test_nothing_is_computed_for_a_right_side_without_gradient() -> None:
     assert not (SparseMatrix.from_scipy(random_matrix(3, 3)) @ torch.ones(3, 2)).requires_grad
+
+
+@pytest.mark.parametrize("columns", [1, WIDE - 1, WIDE, 4 * WIDE])
+def test_narrow_and_wide_products_agree_with_scipy_forward_and_backward(columns: int) -> None:
+    generator = np.random.default_rng(columns)
+    dense = generator.normal(size=(30, 20)) * (generator.random((30, 20)) < 0.1)
+    dense[[0, 7, 29]] = 0  # rows without entries, the first and the last among them
+    matrix = SparseMatrix.from_scipy(sp.csr_array(dense.astype(np.float32)))
+    right = torch.from_numpy(generator.normal(size=(20, columns)).astype(np.float32)).requires_grad_()
+    product = matrix @ right
+    gradient = generator.normal(size=(30, columns)).astype(np.float32)
+    product.backward(torch.from_numpy(gradient))
+    np.testing.assert_allclose(product.detach().numpy(), dense @ right.detach().numpy(), atol=1e-5)
+    np.testing.assert_allclose(right.grad.numpy(), dense.T @ gradient, atol=1e-5)

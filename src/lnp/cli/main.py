@@ -12,9 +12,11 @@ from lnp.cli.demo import demo
 from lnp.cli.guard import GuardedGroup
 from lnp.cli.methods import methods
 from lnp.cli.predict import predict
+from lnp.cli.report import report
 from lnp.cli.reproduce import reproduce
 from lnp.cli.runs import runs
 from lnp.cli.train import train
+from lnp.cli.tune import tune
 
 __all__ = ["app", "main"]
 
@@ -53,6 +55,10 @@ app.command(
 )(train)
 app.command(epilog="Example: lnp predict run/ --out predictions.csv")(predict)
 app.command(epilog="Example: lnp reproduce table-2 --datasets cora --workers 2 --dry-run")(reproduce)
+app.command(
+    epilog="Example: lnp tune table-2 --datasets cora --methods gcn,lnp-v2 --rates 0.4,0.8 --trials 12 --workers 2"
+)(tune)
+app.command(epilog="Example: lnp report --results results --out report --markdown docs/results.md")(report)
 app.command(epilog="Example: lnp runs --dataset cora --noise flip --export runs.csv")(runs)
 
 

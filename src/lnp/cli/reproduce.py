@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lnp.cli.output import AsJson, print_json, print_table, print_text, table
+from lnp.cli.words import duration, read_list, read_rates
 
 if TYPE_CHECKING:
     from lnp.experiments.jobs import Executor, OnEvent
@@ -31,7 +31,7 @@ def reproduce(
     rates: Annotated[str | None, typer.Option(help="Only these noise rates, separated by commas.")] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="How many seeds instead of the table's own number.")] = None,
     protocol: Annotated[str, typer.Option(help="paper, random or strict.")] = "paper",
-    config: Annotated[str, typer.Option(help="tuned (where there is one) or default.")] = "tuned",
+    config: Annotated[str, typer.Option(help="tuned, default, or a JSON file that lnp tune wrote.")] = "tuned",
     workers: Annotated[int, typer.Option(min=1, help="Runs at a time.")] = 1,
     threads: Annotated[int, typer.Option(min=1, help="Threads of each run.")] = 1,
     ray: Annotated[str | None, typer.Option(help="Run on a Ray cluster: auto, an address, or local.")] = None,
@@ -58,9 +58,9 @@ def reproduce(
     from lnp.experiments.store import Store
 
     choice = Choice(
-        methods=_split(methods),
-        datasets=_split(datasets),
-        rates=_numbers(rates),
+        methods=read_list(methods),
+        datasets=read_list(datasets),
+        rates=read_rates(rates),
         seeds=seeds,
         protocol=protocol,
         config=config,
@@ -117,7 +117,7 @@ def _report(
     if dry_run:
         print_text(
             f"{before['name']}: {before['runs']} runs, {before['done']} done, {before['left']} left, about "
-            f"{_duration(before['estimated_seconds'])}."
+            f"{duration(before['estimated_seconds'])}."
         )
     else:
         others = f", {outcome.elsewhere} by others" if outcome.elsewhere else ""
@@ -169,24 +169,3 @@ def _say_how_to_go_on(store: Path) -> None:
     with Store(store) as opened:
         kept = len(opened)
     typer.echo(f"Stopped. {kept} finished runs are in {store}; the same command goes on from there.", err=True)
-
-
-def _split(text: str | None) -> list[str] | None:
-    """Parts between commas; the commas within ``synthetic:nodes=60,classes=3`` do not count."""
-    return None if text is None else [part.strip() for part in re.split(r",(?!\w+=)", text) if part.strip()]
-
-
-def _numbers(text: str | None) -> list[float] | None:
-    from lnp.errors import ConfigError
-
-    try:
-        return None if text is None else [float(part) for part in text.split(",")]
-    except ValueError:
-        raise ConfigError(f"Expected `--rates` to be numbers separated by commas, but got {text!r}.") from None
-
-
-def _duration(seconds: float) -> str:
-    minutes = seconds / 60
-    if minutes < 2:
-        return f"{seconds:.0f} seconds"
-    return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import sklearn.datasets
-import sklearn.neighbors
 
 from lnp.datasets.dataset import Dataset
 from lnp.errors import check_range
@@ -44,10 +42,14 @@ class DigitsConfig:
 
 def digits(config: DigitsConfig | None = None) -> Dataset:
     """The graph, with pixels divided by 16 as features."""
+    # Half of the start-up time of a command that needs neither, if it were imported with this module.
+    from sklearn.datasets import load_digits
+    from sklearn.neighbors import NearestNeighbors
+
     config = config or DigitsConfig()
-    bunch = sklearn.datasets.load_digits()
+    bunch = load_digits()
     pixels = bunch.data / BRIGHTEST
-    search = sklearn.neighbors.NearestNeighbors(n_neighbors=config.k, algorithm="brute").fit(pixels)
+    search = NearestNeighbors(n_neighbors=config.k, algorithm="brute").fit(pixels)
     named = search.kneighbors_graph()  # row i: the k nearest of i, itself left out
     arrows = (named.multiply(named.T) if config.mutual else named).tocoo()
     graph = Graph.from_edges(

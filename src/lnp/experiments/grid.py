@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
-from lnp.errors import ConfigError, UnknownNameError, check_choice
-from lnp.experiments.configs import shipped_config
+from lnp.errors import ConfigError, InputError, UnknownNameError, check_choice
+from lnp.experiments.configs import nearest_config, read_entries, shipped_config
+from lnp.experiments.protocol import get_protocol
 from lnp.experiments.spec import RunSpec
 from lnp.experiments.tables import Panel, Table
 from lnp.methods.registry import entry
 
-__all__ = ["CONFIGS", "PROTOCOL_NAMES", "Choice", "GridRun", "expand"]
+__all__ = ["CONFIGS", "PROTOCOL_NAMES", "Choice", "GridRun", "expand", "expand_all"]
 
 PROTOCOL_NAMES = ("paper", "random", "strict")
 CONFIGS = ("tuned", "default")
 
 Lookup = Callable[..., dict[str, object] | None]
-"""(method, dataset, noise, rate, backbone=…) → tuned options."""
+"""(method, dataset, noise, rate, backbone=…, protocol=…, selection=…) → tuned options."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +33,8 @@ class Choice:
         rates: Noise rates.
         seeds: How many seeds; the table's own number by default.
         protocol: "paper", "random" or "strict".
-        config: "tuned" (the shipped configuration where there is one) or "default".
+        config: "tuned" (the shipped configuration where there is one), "default", or the path of a JSON file with
+            configurations, as ``lnp tune`` writes it, to take in the place of the shipped ones.
     """
 
     methods: Sequence[str] | None = None
@@ -42,7 +46,10 @@ class Choice:
 
     def __post_init__(self) -> None:
         check_choice("protocol", self.protocol, PROTOCOL_NAMES)
-        check_choice("config", self.config, CONFIGS)
+        if self.config not in CONFIGS and not Path(self.config).is_file():
+            raise ConfigError(
+                f"Expected `config` to be one of {', '.join(CONFIGS)}, or a JSON file, but got {self.config!r}."
+            )
         if self.seeds is not None and self.seeds < 1:
             raise ConfigError(f"Expected `seeds` to be at least 1, but got {self.seeds}.")
         for method in self.methods or ():
@@ -63,8 +70,15 @@ def expand(table: Table, choice: Choice | None = None, *, lookup: Lookup = shipp
     """The runs of a table, seed by seed, so that every cell has a first number early.
 
     Variants and varied options come on top of the tuned configuration. A choice that leaves nothing is an error.
+
+    Args:
+        table: The table.
+        choice: Which part of it, and with which configurations.
+        lookup: Where "tuned" configurations come from.
     """
     choice = choice or Choice()
+    if choice.config not in CONFIGS:
+        lookup = partial(nearest_config, read_entries(Path(choice.config)))
     runs = [run for panel in table.panels for run in _expand(table, panel, choice, lookup)]
     if not runs:
         raise ConfigError(
@@ -72,6 +86,21 @@ def expand(table: Table, choice: Choice | None = None, *, lookup: Lookup = shipp
             f"rates are {', '.join(_all(panel.rates for panel in table.panels))}."
         )
     return sorted(runs, key=lambda run: run.spec.seed)  # stable: the table's own order within a seed
+
+
+def expand_all(tables: Sequence[Table], choice: Choice) -> list[GridRun]:
+    """The runs of several tables, seed by seed; of several, those to which the choice does not apply are left out."""
+    if len(tables) == 1:
+        return expand(tables[0], choice)
+    runs, problems = [], []
+    for table in tables:
+        try:
+            runs.extend(expand(table, choice))
+        except InputError as error:
+            problems.append(error)
+    if not runs:
+        raise problems[0]
+    return sorted(runs, key=lambda run: run.spec.seed)
 
 
 def _expand(table: Table, panel: Panel, choice: Choice, lookup: Lookup) -> Iterator[GridRun]:
@@ -98,6 +127,7 @@ def _expand(table: Table, panel: Panel, choice: Choice, lookup: Lookup) -> Itera
                                 options={**options, **changes},
                                 trusted_size=trusted_size,
                                 selection=ruling.selection,
+                                patience=table.patience,
                             )
                             label = _label(table, panel, setting, trusted_size)
                             yield GridRun(label, table.name, choice.protocol, spec)
@@ -124,7 +154,11 @@ def _methods(panel: Panel, choice: Choice) -> Sequence[str]:
 
 def _options(panel: Panel, method: str, dataset: str, rate: float, choice: Choice, lookup: Lookup) -> dict[str, object]:
     backbone = panel.backbone if method not in panel.keeps_backbone else None
-    tuned = lookup(method, dataset, panel.noise, rate, backbone=backbone) if choice.config == "tuned" else None
+    tuned = None
+    if choice.config != "default":
+        ruling = panel.protocols[choice.protocol]
+        rule = ruling.selection or get_protocol(ruling.protocol).selection
+        tuned = lookup(method, dataset, panel.noise, rate, backbone=backbone, protocol=ruling.protocol, selection=rule)
     return {**(tuned or {}), **({} if backbone is None else {"backbone": backbone})}
 
 

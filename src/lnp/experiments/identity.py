@@ -66,6 +66,7 @@ def identify(spec: RunSpec, facts: DatasetFacts) -> Identity:
             "trusted size": spec.trusted_size,
             "selection": spec.selection or rules.selection,
             "scaling": spec.scaling or facts.scaling,
+            "patience": spec.patience,
         }
     )
     version = code_version(spec.method)

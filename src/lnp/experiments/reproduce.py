@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lnp.errors import DataError, InputError
+from lnp.errors import DataError
 from lnp.experiments.estimate import estimate_seconds
-from lnp.experiments.grid import Choice, GridRun, expand
+from lnp.experiments.grid import Choice, GridRun, expand_all
 from lnp.experiments.identity import DatasetFacts, Identity, dataset_facts, identify
 from lnp.experiments.jobs import Event, Executor, Job, OnEvent
 from lnp.experiments.store import Store
@@ -84,7 +84,7 @@ def make_plan(tables: Sequence[Table], choice: Choice, store: Store, *, any_code
     facts: dict[str, DatasetFacts | str] = {}
     keys, earlier, cache = store.finished_keys(), store.settings() if any_code else {}, store.facts_cache()
     runs, unavailable = [], {}
-    for grid_run in _expand_all(tables, choice):
+    for grid_run in expand_all(tables, choice):
         dataset = grid_run.spec.dataset
         if dataset not in facts:
             try:
@@ -120,17 +120,3 @@ def reproduce(plan: Plan, executor: Executor, store: Store, on_event: OnEvent | 
     if plan.jobs:
         executor.run(plan.jobs, store, note)
     return outcome
-
-
-def _expand_all(tables: Sequence[Table], choice: Choice) -> list[GridRun]:
-    if len(tables) == 1:
-        return expand(tables[0], choice)
-    runs, problems = [], []
-    for table in tables:
-        try:
-            runs.extend(expand(table, choice))
-        except InputError as error:
-            problems.append(error)
-    if not runs:
-        raise problems[0]
-    return sorted(runs, key=lambda run: run.spec.seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import resource
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -77,6 +77,7 @@ def run(spec: RunSpec, *, device: str = "cpu", options: FitOptions | None = None
     )
     batch = full_batch(task.graph, task.observed, task.split.train, device=device)
     method = create_method(spec.method, spec.config(), batch, seeds.generator("initialisation"))
+    options = replace(options or FitOptions(), patience=spec.patience)
     result = fit(method, batch, task.selection, seeds.randomness(), options)
     quality = method.label_quality(batch, result.probabilities).cpu().numpy()
     record = evaluate(spec, dataset, task, result, quality)

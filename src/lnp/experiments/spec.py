@@ -30,6 +30,7 @@ class RunSpec:
         trusted_size: |T_C|.
         selection: Another selection rule than the protocol's.
         scaling: Another feature scaling than the dataset's custom.
+        patience: End a stage after so many epochs without a better score; 0 never does.
     """
 
     dataset: str
@@ -43,12 +44,14 @@ class RunSpec:
     trusted_size: int = 25
     selection: str | None = None
     scaling: str | None = None
+    patience: int = 0
 
     def __post_init__(self) -> None:
         entry(self.method)
         get_protocol(self.protocol)
         check_task_noise(self.noise, self.rate)
         check_range("trusted_size", self.trusted_size, 1, 1e9)
+        check_range("patience", self.patience, 0, 1e9)
         self.config()
 
     def config(self) -> MethodConfig:

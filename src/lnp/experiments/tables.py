@@ -84,6 +84,7 @@ class Table:
         title: What it shows.
         source: Where it is in the paper.
         seeds: How many seeds it is run with.
+        patience: Epochs without a better score after which a stage ends, the same for every method; 0 never.
         panels: What is run.
         measure: What the published numbers are; empty where there are none.
         published: (dataset, rate, method) → number.
@@ -94,6 +95,7 @@ class Table:
     title: str
     source: str
     seeds: int
+    patience: int
     panels: tuple[Panel, ...]
     measure: str = ""
     published: Mapping[tuple[str, float, str], Published] = field(default_factory=dict)
@@ -127,6 +129,7 @@ def parse_table(name: str, text: str) -> Table:
             title=raw["title"],
             source=raw["source"],
             seeds=raw["seeds"],
+            patience=raw.get("patience", 0),
             panels=tuple(_panel(panel, rulings) for panel in raw["panel"]),
             measure=published.get("measure", ""),
             published=dict(_published(published)),

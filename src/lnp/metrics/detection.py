@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score, roc_auc_score
 
 from lnp.errors import ConfigError, LabelError
 
@@ -47,6 +46,8 @@ def noise_detection(quality: NDArray[np.floating], wrong: NDArray[np.bool_]) -> 
     >>> found.ap, found.auroc, found.precision_at(2)
     (1.0, 1.0, 1.0)
     """
+    from sklearn.metrics import average_precision_score, roc_auc_score  # slow to import, and planning needs no metric
+
     ranked = _ranked(quality, wrong)
     if wrong.all() or not wrong.any():
         return Detection(None, None, ranked)

@@ -20,6 +20,12 @@ from torch import Tensor
 
 __all__ = ["Multiplier", "SparseMatrix"]
 
+WIDE = 16
+"""From this many columns on, summing rows is faster than the sparse library."""
+
+SUM = 0
+"""The mode of an embedding bag."""
+
 
 class Multiplier(Protocol):
     """Anything that multiplies a dense matrix from the left."""
@@ -94,6 +100,17 @@ class _TransformableProduct(_SparseTimesDense):
 
 
 def _multiply(csr: Tensor, dense: Tensor) -> Tensor:
+    if dense.shape[1] >= WIDE and dense.device.type == "cpu" and dense.dtype == csr.dtype:
+        # A row of the product is a weighted sum of rows of the dense matrix, which is what an embedding bag is. Its
+        # kernel takes a third to a half of the time of the sparse library's on rows of this width.
+        return torch.embedding_bag(
+            dense,
+            csr.col_indices(),
+            csr.crow_indices(),
+            mode=SUM,
+            per_sample_weights=csr.values(),
+            include_last_offset=True,
+        )[0]
     # csr @ dense would pass over the product twice to fill it with zeros before it starts.
     product = dense.new_empty(csr.shape[0], dense.shape[1])
     return torch.addmm(product, csr, dense, beta=0, out=product)
