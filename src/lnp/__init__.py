@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lnp.datasets.catalog import load_dataset
+    from lnp.datasets.load_graph import load_graph
     from lnp.errors import InputError, LNPError
     from lnp.estimator import LNPClassifier
     from lnp.graph.graph import Graph
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AuditTable",
     "Graph",
     "InputError",
     "LNPClassifier",
@@ -25,6 +27,7 @@ __all__ = [
     "Truth",
     "__version__",
     "load_dataset",
+    "load_graph",
 ]
 
 _HOMES = {
@@ -36,6 +39,7 @@ _HOMES = {
     "Split": "lnp.graph.split",
     "Truth": "lnp.graph.labels",
     "load_dataset": "lnp.datasets.catalog",
+    "load_graph": "lnp.datasets.load_graph",
 }
 """Public name → the module it lives in, imported when the name is first used: ``import lnp`` loads no torch."""
 

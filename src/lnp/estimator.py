@@ -14,7 +14,7 @@ from lnp.engine.device import check_device
 from lnp.engine.fit import FitOptions, fit
 from lnp.engine.history import History
 from lnp.engine.model_file import SavedModel, label_quality, load_model, save_model
-from lnp.engine.progress import epoch_progress
+from lnp.engine.progress import OnEpoch, epoch_progress
 from lnp.engine.set_aside import set_aside
 from lnp.errors import ConfigError, GraphError, LabelError, ModelFileError, NotFittedError, check_range
 from lnp.graph.features import scale_features
@@ -102,13 +102,21 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         self.options = options
         self.verbose = verbose
 
-    def fit(self, graph: Graph, labels: ObservedLabels | ArrayLike, *, trusted: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        graph: Graph,
+        labels: ObservedLabels | ArrayLike,
+        *,
+        trusted: ArrayLike | None = None,
+        on_epoch: OnEpoch | None = None,
+    ) -> Self:
         """Trains from scratch and returns the classifier itself; an earlier fit is forgotten.
 
         Args:
             graph: The graph.
             labels: Given labels and trusted nodes, or one class number per node with −1 for unknown.
             trusted: With plain class numbers: the mask of the nodes whose label was checked.
+            on_epoch: Called with every epoch's record and the number of epochs of its stage, instead of a bar.
         """
         name, config, seeds = self._method_name(), self._config(), Seeds(self.seed)
         check_range("patience", self.patience, 0, 1e9)
@@ -125,8 +133,8 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
             )
         batch = full_batch(scale_features(graph, self.scaling), observed, train, device=self.device)
         method = create_method(name, config, batch, seeds.generator("initialisation"))
-        with epoch_progress(f"{name} on {graph.name}", enabled=self.verbose) as on_epoch:
-            options = FitOptions(patience=self.patience, on_epoch=on_epoch)
+        with epoch_progress(f"{name} on {graph.name}", enabled=self.verbose and on_epoch is None) as bar:
+            options = FitOptions(patience=self.patience, on_epoch=on_epoch or bar)
             result = fit(method, batch, parts.selection, seeds.randomness(), options)
         saved = SavedModel(
             name=name,
@@ -196,6 +204,8 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
             key: value.item() if isinstance(value, np.generic) else value for key, value in self.get_params().items()
         }
         about = {"estimator": params, "history": self.history_.to_json(), "held_out": self.held_out_.tolist()}
+        if self._graph.node_ids is not None:
+            about["node_ids"] = list(self._graph.node_ids)
         model: SavedModel = self._model
         assert model.method is not None
         save_model(
