@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lnp.audit.table import AuditTable
     from lnp.datasets.catalog import load_dataset
     from lnp.datasets.load_graph import load_graph
     from lnp.errors import InputError, LNPError
@@ -26,11 +27,13 @@ __all__ = [
     "Split",
     "Truth",
     "__version__",
+    "audit",
     "load_dataset",
     "load_graph",
 ]
 
 _HOMES = {
+    "AuditTable": "lnp.audit.table",
     "Graph": "lnp.graph.graph",
     "InputError": "lnp.errors",
     "LNPClassifier": "lnp.estimator",
@@ -38,6 +41,7 @@ _HOMES = {
     "ObservedLabels": "lnp.graph.labels",
     "Split": "lnp.graph.split",
     "Truth": "lnp.graph.labels",
+    "audit": "lnp.audit",
     "load_dataset": "lnp.datasets.catalog",
     "load_graph": "lnp.datasets.load_graph",
 }

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from lnp import __version__
+from lnp.cli.audit import audit
 from lnp.cli.datasets import datasets
 from lnp.cli.demo import demo
 from lnp.cli.guard import GuardedGroup
@@ -15,7 +16,9 @@ from lnp.cli.methods import methods
 from lnp.cli.predict import predict
 from lnp.cli.report import report
 from lnp.cli.reproduce import reproduce
+from lnp.cli.review import review
 from lnp.cli.runs import runs
+from lnp.cli.suggest_trusted import suggest_trusted
 from lnp.cli.train import train
 from lnp.cli.tune import tune
 
@@ -68,6 +71,7 @@ app.command(
 )(tune)
 app.command(epilog="Example: lnp report --results results --out report --markdown docs/results.md")(report)
 app.command(epilog="Example: lnp runs --dataset cora --noise flip --export runs.csv")(runs)
+app.command(epilog="Example: lnp review my-graph my-model --reviewer Ada")(review)
 
 
 def main() -> None:

@@ -1,0 +1,249 @@
+"""Finding wrong labels: ours beside cleanlab, and what reviewing suspects is worth; writes ``results/audit.csv``.
+
+``python benchmarks/audit.py detection`` scores labels on six graphs, four noises and five seeds, and on the labels that
+a language model gave (Cora); ``… loop`` lets a reviewer who knows the truth check the 100 most suspect labels of Cora
+at flip 0.4, and 100 at random, and trains again after 25, 50 and 100; ``… show`` prints what is there. A part is taken
+by ``--datasets cora``, ``--noises flip-0.4,flip-0.6`` and ``--seeds 2``. A cell that is in the file is not computed
+again, so it can be stopped at any moment; ``--again`` computes those anew that other code made than the present one.
+One thread, one process; LNP_DATA names the folder of the graphs.
+
+Protocol ``strict`` with all 25 trusted labels (nothing is held out to choose an epoch: the audit has its own rules).
+cleanlab gets out-of-fold probabilities of the same networks (same backbone, size, epochs, folds), trained on all given
+labels, the trusted ones among them. The truth is used here only, to score.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"  # before numpy and torch start their threads
+
+import argparse
+import csv
+import statistics
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import lnp
+from lnp.audit.calibration import quality_calibration_error
+from lnp.audit.cleanlab_scores import cleanlab_scores, plain_probabilities
+from lnp.audit.cross_fit import LabelScores, audit_network, cross_fit
+from lnp.datasets.catalog import load_dataset
+from lnp.datasets.dataset import Dataset
+from lnp.engine.fit import fit
+from lnp.experiments.code_version import ROOTS, digest_modules
+from lnp.experiments.protocol import Task, prepare
+from lnp.graph.labels import ObservedLabels
+from lnp.methods.batch import full_batch
+from lnp.methods.registry import create_method, make_config
+from lnp.metrics.detection import noise_detection
+from lnp.seeds import Seeds
+
+ROOT = Path(__file__).parents[1]
+FILE = ROOT / "results" / "audit.csv"
+DATASETS = ("cora", "citeseer", "pubmed", "chameleon", "squirrel", "actor")
+NOISES = (("uniform-mix", 0.4), ("flip", 0.2), ("flip", 0.4), ("flip", 0.6))
+SCORERS = ("cross-fit", "cleanlab")
+SEEDS = 5
+REVIEWS = (0, 25, 50, 100)
+LEARNER = "glc"
+"""Who learns from the reviewed labels: a method that trains on noisy and trusted labels alike, and needs no choice of
+epoch."""
+MODULES = {
+    "cross-fit": ("cross_fit", "channel_fit", "first_channel", "folds", "network", "posterior", "transition"),
+    "cleanlab": ("cleanlab_scores", "folds", "network"),
+}
+KEY = ("part", "dataset", "noise", "rate", "seed", "who", "reviewed")
+COLUMNS = [*KEY, "ap", "auroc", "calibration_error", "wrong", "estimated_wrong", "found", "test_accuracy", "seconds"]
+COLUMNS += ["code"]
+
+
+def code_of(scorer: str) -> str:
+    """The version of what computes a score."""
+    modules = [f"lnp.audit.{name}" for name in MODULES.get(scorer, MODULES["cross-fit"])]
+    return digest_modules((*modules, *ROOTS), Path(lnp.__file__).parent)
+
+
+def task_of(dataset: Dataset, noise: str, rate: float, seed: int) -> Task:
+    """What the audit sees."""
+    return prepare(dataset, "strict", noise, rate, Seeds(seed), selection="last")
+
+
+def scores_of(scorer: str, task: Task, seed: int) -> LabelScores:
+    """Scores of T_N."""
+    batch = full_batch(task.graph, task.observed, task.split.train)
+    config, seeds = audit_network(make_config("gcn")), Seeds(seed)
+    if scorer == "cross-fit":
+        return cross_fit(batch, config, seeds)
+    return cleanlab_scores(plain_probabilities(batch, config, seeds), batch.noisy_labels.numpy())
+
+
+def detect(dataset: Dataset, noise: str, rate: float, seed: int, scorer: str) -> dict[str, Any]:
+    """One cell: how well a scorer finds the wrong labels."""
+    started = time.process_time()
+    task = task_of(dataset, noise, rate, seed)
+    scores = scores_of(scorer, task, seed)
+    noisy = np.intersect1d(task.split.train, task.observed.noisy_nodes)
+    wrong = task.observed.given[noisy] != dataset.truth.labels[noisy]
+    found = noise_detection(scores.quality, wrong)
+    return {
+        "ap": found.ap,
+        "auroc": found.auroc,
+        "calibration_error": quality_calibration_error(scores.quality, ~wrong),
+        "wrong": float(wrong.mean()),
+        "estimated_wrong": float(1 - scores.quality.mean()),
+        "found": found.precision_at(100),
+        "seconds": time.process_time() - started,
+    }
+
+
+def review(dataset: Dataset, noise: str, rate: float, seed: int, who: str, order: np.ndarray) -> list[dict[str, Any]]:
+    """Accuracy on the test nodes after the first k of ``order`` were reviewed, for every k of :data:`REVIEWS`."""
+    rows, truth = [], dataset.truth.labels
+    task = task_of(dataset, noise, rate, seed)
+    for reviewed in REVIEWS:
+        started = time.process_time()
+        checked, given, trusted = order[:reviewed], task.observed.given.copy(), task.observed.trusted.copy()
+        found = float((given[checked] != truth[checked]).mean()) if reviewed else None
+        given[checked], trusted[checked] = truth[checked], True
+        observed = ObservedLabels(given, trusted, class_count=dataset.graph.class_count)
+        batch = full_batch(task.graph, observed, task.split.train)
+        seeds = Seeds(seed)
+        method = create_method(LEARNER, make_config(LEARNER), batch, seeds.generator("initialisation"))
+        predicted = fit(method, batch, task.selection, seeds.randomness()).probabilities.argmax(dim=1).numpy()
+        test = task.split.test
+        accuracy = float((predicted[test] == truth[test]).mean())
+        seconds = time.process_time() - started
+        rows.append({"who": who, "reviewed": reviewed, "found": found, "test_accuracy": accuracy, "seconds": seconds})
+    return rows
+
+
+def run_detection(rows: dict[tuple[str, ...], dict[str, Any]], arguments: argparse.Namespace) -> None:
+    """Computes the cells that are missing."""
+    cells = [(d, noise, rate) for d in arguments.datasets for noise, rate in NOISES]
+    cells += [("cora", "annotations", 0.0)] if "cora" in arguments.datasets else []
+    for name, noise, rate in cells:
+        if arguments.noises and f"{noise}-{rate:g}" not in arguments.noises:
+            continue
+        dataset = load_dataset(name)
+        for seed in range(arguments.seeds):
+            for scorer in SCORERS:
+                key = ("detection", name, noise, f"{rate:g}", str(seed), scorer, "")
+                if key not in rows:
+                    row = detect(dataset, noise, rate, seed, scorer)
+                    rows[key] = dict(zip(KEY, key, strict=True)) | row | {"code": code_of(scorer)}
+                    save(rows)
+                    print(*key, f"AP {row['ap']:.3f}  AUROC {row['auroc']:.3f}  {row['seconds']:.1f} s", flush=True)
+
+
+def run_loop(rows: dict[tuple[str, ...], dict[str, Any]], arguments: argparse.Namespace) -> None:
+    """Reviews suspects and random labels of Cora at flip 0.4."""
+    name, noise, rate = "cora", "flip", 0.4
+    dataset = load_dataset(name)
+    for seed in range(arguments.seeds):
+        keys = {
+            (who, k): ("loop", name, noise, f"{rate:g}", str(seed), who, str(k))
+            for who in ("suspects", "random")
+            for k in REVIEWS
+        }
+        if all(key in rows for key in keys.values()):
+            continue
+        task = task_of(dataset, noise, rate, seed)
+        noisy = np.intersect1d(task.split.train, task.observed.noisy_nodes)
+        quality = scores_of("cross-fit", task, seed).quality
+        orders = {
+            "suspects": noisy[np.argsort(quality, kind="stable")],
+            "random": Seeds(seed).generator("random review").permutation(noisy),
+        }
+        for who, order in orders.items():
+            for row in review(dataset, noise, rate, seed, who, order):
+                key = keys[(who, row["reviewed"])]
+                rows[key] = dict(zip(KEY, key, strict=True)) | row | {"code": code_of("cross-fit")}
+        save(rows)
+
+
+def show(rows: dict[tuple[str, ...], dict[str, Any]]) -> None:
+    """Prints both tables."""
+    cells: dict[tuple[str, ...], dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    curves: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows.values():
+        if row["part"] == "detection":
+            cells[(row["dataset"], row["noise"], row["rate"])][row["who"]].append(row)
+        else:
+            curves[row["who"]][int(row["reviewed"])].append(float(row["test_accuracy"]))
+    print("\nWrong labels among T_N, mean over seeds: ours / cleanlab (better in both: ✓)")
+    print(f"{'graph':<11}{'noise':<17}{'seeds':>5}{'wrong':>7}{'AP':>15}{'AUROC':>15}  {'calibration error':<19}")
+    for (dataset, noise, rate), found in sorted(cells.items(), key=lambda cell: DATASETS.index(cell[0][0])):
+        means = {who: {c: mean(column(of, c)) for c in COLUMNS[len(KEY) : -1]} for who, of in found.items()}
+        ours, theirs = (means.get(who) for who in SCORERS)
+        label, seeds = f"{noise} {rate}" if noise != "annotations" else noise, min(map(len, found.values()))
+        if ours is None or theirs is None:
+            continue
+        better = "✓" if ours["ap"] > theirs["ap"] and ours["auroc"] > theirs["auroc"] else "✗"
+        pairs = (f"{ours[c]:.3f} / {theirs[c]:.3f}" for c in ("ap", "auroc", "calibration_error"))
+        print(f"{dataset:<11}{label:<17}{seeds:>5}{ours['wrong']:>7.2f}", *(f"{pair:>14}" for pair in pairs), better)
+    if curves:
+        seeds = len(next(iter(curves["suspects"].values())))
+        print(f"\nCora, flip 0.4, {LEARNER}: test accuracy in % after k reviewed labels, mean of {seeds} seeds")
+        print(f"{'k':<10}" + "".join(f"{k:>8}" for k in REVIEWS))
+        for who in ("suspects", "random"):
+            print(f"{who:<10}" + "".join(f"{100 * mean(curves[who][k]):>8.1f}" for k in REVIEWS))
+
+
+def column(rows: list[dict[str, Any]], name: str) -> list[float]:
+    """The numbers of a column."""
+    return [float(row[name]) for row in rows if row.get(name) not in (None, "")]
+
+
+def mean(values: list[float]) -> float:
+    """The mean; not a number of nothing."""
+    return statistics.fmean(values) if values else float("nan")
+
+
+def read(*, only_present: bool = False) -> dict[tuple[str, ...], dict[str, Any]]:
+    """The rows of the file; with ``only_present`` those that the present code made."""
+    if not FILE.exists():
+        return {}
+    with FILE.open(encoding="utf-8", newline="") as file:
+        kept = [row for row in csv.DictReader(file) if not only_present or row["code"] == code_of(row["who"])]
+    return {tuple(row[name] for name in KEY): row for row in kept}
+
+
+def save(rows: dict[tuple[str, ...], dict[str, Any]]) -> None:
+    """Writes the file whole."""
+    FILE.parent.mkdir(exist_ok=True)
+    temporary = FILE.with_suffix(".tmp")
+    with temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for key in sorted(rows, key=lambda key: (*key[:6], int(key[6] or 0))):
+            row = {name: rows[key].get(name, "") for name in COLUMNS}
+            writer.writerow({n: f"{v:.5f}" if isinstance(v, float) else v for n, v in row.items()})
+    temporary.replace(FILE)
+
+
+def main() -> None:
+    """Reads what to do."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=("detection", "loop", "all", "show"))
+    parser.add_argument("--datasets", type=lambda text: text.split(","), default=list(DATASETS))
+    parser.add_argument("--noises", type=lambda text: text.split(","), default=[])
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--again", action="store_true")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    rows = read(only_present=arguments.again)
+    if arguments.part in ("detection", "all"):
+        run_detection(rows, arguments)
+    if arguments.part in ("loop", "all"):
+        run_loop(rows, arguments)
+    show(rows)
+
+
+if __name__ == "__main__":
+    main()

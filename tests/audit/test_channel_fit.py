@@ -1,0 +1,73 @@
+"""Sharpness, doubt and channel, fitted to labels whose making is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lnp.audit.calibration import quality_calibration_error
+from lnp.audit.channel_fit import DOUBTS, believed, fit_channel, fit_doubts, fit_sharpness, weights_of
+from lnp.audit.posterior import label_posterior, quality_of
+from lnp.audit.transition import uniform_transition
+
+
+def draw(channel: np.ndarray, count: int, *, sharpness: float = 1.0, doubt: float = 0.0, seed: int = 0):
+    """Log-probabilities, true classes and labels of nodes for which w = ``sharpness`` and e = ``doubt`` are right."""
+    generator = np.random.default_rng(seed)
+    c = len(channel)
+    logs = 2 * generator.standard_normal((count, c)) / sharpness
+    logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
+    chances = believed(logs, sharpness, doubt)
+    true = (chances.cumsum(axis=1) < generator.random((count, 1))).sum(axis=1).clip(max=c - 1)
+    given = (channel[true].cumsum(axis=1) < generator.random((count, 1))).sum(axis=1).clip(max=c - 1)
+    return logs, true, given
+
+
+def test_believed_is_a_tempered_softmax_mixed_with_chance() -> None:
+    logs = np.log([[0.5, 0.3, 0.2]])
+    squares = np.array([0.25, 0.09, 0.04])
+    np.testing.assert_allclose(believed(logs, 2.0, 0.3), [0.7 * squares / squares.sum() + 0.1])
+
+
+@pytest.mark.parametrize("sharpness", [0.5, 2.5])
+def test_sharpness_is_found_behind_the_noise(sharpness: float) -> None:
+    channel = uniform_transition(0.4, 4)
+    logs, _, given = draw(channel, 8000, sharpness=sharpness)
+    assert fit_sharpness(logs, given, channel) == pytest.approx(sharpness, rel=0.12)
+
+
+def test_channel_and_sharpness_are_found_together() -> None:
+    channel = 0.4 * np.eye(4) + 0.6 * np.eye(4)[[1, 2, 3, 0]]
+    logs, true, given = draw(channel, 6000, sharpness=2.0)
+    found = fit_channel(logs, given)
+    np.testing.assert_allclose(found.transition, channel, atol=0.06)
+    assert found.sharpness == pytest.approx(2.0, rel=0.15)
+    quality = quality_of(label_posterior(believed(logs, found.sharpness), given, found.transition), given)
+    assert quality_calibration_error(quality, given == true) < 0.03
+
+
+def test_unseen_trusted_nodes_tell_doubt_from_noise() -> None:
+    """Uniform noise on the labels and a network wrong at random look alike; trusted nodes say which it is."""
+    shares = []
+    for doubt, rate in ((0.0, 0.5), (0.45, 0.0909)):  # the same product (1 - e)(1 - r)
+        logs, _, given = draw(uniform_transition(rate, 3), 1500, sharpness=1.0, doubt=doubt)
+        trusted_logs, trusted, _ = draw(np.eye(3), 200, doubt=doubt, seed=1)
+        fits = fit_doubts(logs, given, trusted_logs, trusted)
+        weights = weights_of(np.array([fit.score for fit in fits]))
+        shares.append(float(weights @ np.array(DOUBTS)))
+        right = float(weights @ np.array([np.diag(fit.transition).mean() for fit in fits]))
+        assert right == pytest.approx(1 - rate * 2 / 3, abs=0.08)
+    assert shares[0] < 0.12
+    assert shares[1] > 0.3
+
+
+def test_every_doubt_has_a_fit_and_none_is_needed_to_start() -> None:
+    logs, _, given = draw(uniform_transition(0.3, 3), 150)
+    fits = fit_doubts(logs, given, None, None)
+    assert tuple(fit.doubt for fit in fits) == DOUBTS
+    for fit in fits:
+        np.testing.assert_allclose(fit.transition.sum(axis=1), 1)
+
+
+def test_weights() -> None:
+    np.testing.assert_allclose(weights_of(np.array([-1000.0, -1000.0 + np.log(4)])), [0.2, 0.8])
