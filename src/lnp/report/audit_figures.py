@@ -19,11 +19,15 @@ BINS = 20
 MANY = 12
 """With more classes than this the cells have no numbers; they say theirs when pointed at."""
 
+ROW_LETTERS = 14
+"""Names of rows are cut to so many letters."""
+
 
 def channel_map(transition: NDArray[np.float64], names: Sequence[str], title: str) -> Markup:
     """Shares as shades: true class in the rows, given class in the columns; the diagonal is framed."""
-    left, top, right = 62.0, 52.0, 6.0
     count = len(names)
+    longest = 0 if count > MANY else min(ROW_LETTERS, max(map(len, names), default=0))
+    left, top, right = 30.0 + 7.5 * longest, 52.0, 6.0
     cell = (WIDTH - left - right) / max(1, count)
     side = cell * count
     many = count > MANY
@@ -42,7 +46,8 @@ def channel_map(transition: NDArray[np.float64], names: Sequence[str], title: st
         if not many:
             letters = max(2, int(cell / 9))
             across = {"x": left + cell * (i + 0.5), "y": top - 8, "text_anchor": "middle"}
-            parts.append(tag("text", shorten(names[i], 6), x=left - 6, y=middle + 4, text_anchor="end", class_="tick"))
+            down = {"x": left - 6, "y": middle + 4, "text_anchor": "end"}
+            parts.append(tag("text", shorten(names[i], ROW_LETTERS), **down, class_="tick"))
             parts.append(tag("text", shorten(names[i], letters), **across, class_="tick"))
         for j in range(count):
             share = float(np.clip(transition[i, j], 0, 1))
