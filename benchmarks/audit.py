@@ -51,14 +51,15 @@ NOISES = (("uniform-mix", 0.4), ("flip", 0.2), ("flip", 0.4), ("flip", 0.6))
 SCORERS = ("cross-fit", "cleanlab")
 SEEDS = 5
 REVIEWS = (0, 25, 50, 100)
-LEARNER = "glc"
-"""Who learns from the reviewed labels: a method that trains on noisy and trusted labels alike, and needs no choice of
-epoch."""
+LEARNER = "joint"
+"""Who learns from the reviewed labels: the plainest learner, for which every label weighs the same, so that the curve
+shows what cleaner labels are worth. It was taken after ``glc`` had lost by reviewing suspects (docs/audit.md).
+``--learner`` takes any method with its own configuration instead."""
 MODULES = {
     "cross-fit": ("cross_fit", "channel_fit", "first_channel", "folds", "network", "posterior", "transition"),
     "cleanlab": ("cleanlab_scores", "folds", "network"),
 }
-KEY = ("part", "dataset", "noise", "rate", "seed", "who", "reviewed")
+KEY = ("part", "dataset", "noise", "rate", "seed", "who", "reviewed", "learner")
 COLUMNS = [*KEY, "ap", "auroc", "calibration_error", "wrong", "estimated_wrong", "found", "test_accuracy", "seconds"]
 COLUMNS += ["code"]
 
@@ -102,10 +103,9 @@ def detect(dataset: Dataset, noise: str, rate: float, seed: int, scorer: str) ->
     }
 
 
-def review(dataset: Dataset, noise: str, rate: float, seed: int, who: str, order: np.ndarray) -> list[dict[str, Any]]:
+def review(dataset: Dataset, task: Task, seed: int, order: np.ndarray, learner: str) -> list[dict[str, Any]]:
     """Accuracy on the test nodes after the first k of ``order`` were reviewed, for every k of :data:`REVIEWS`."""
     rows, truth = [], dataset.truth.labels
-    task = task_of(dataset, noise, rate, seed)
     for reviewed in REVIEWS:
         started = time.process_time()
         checked, given, trusted = order[:reviewed], task.observed.given.copy(), task.observed.trusted.copy()
@@ -114,12 +114,14 @@ def review(dataset: Dataset, noise: str, rate: float, seed: int, who: str, order
         observed = ObservedLabels(given, trusted, class_count=dataset.graph.class_count)
         batch = full_batch(task.graph, observed, task.split.train)
         seeds = Seeds(seed)
-        method = create_method(LEARNER, make_config(LEARNER), batch, seeds.generator("initialisation"))
+        alike = {"trusted_weight": batch.trusted.numel() / batch.noisy.numel()} if learner == LEARNER else {}
+        config = make_config(learner, alike)
+        method = create_method(learner, config, batch, seeds.generator("initialisation"))
         predicted = fit(method, batch, task.selection, seeds.randomness()).probabilities.argmax(dim=1).numpy()
         test = task.split.test
         accuracy = float((predicted[test] == truth[test]).mean())
         seconds = time.process_time() - started
-        rows.append({"who": who, "reviewed": reviewed, "found": found, "test_accuracy": accuracy, "seconds": seconds})
+        rows.append({"reviewed": reviewed, "found": found, "test_accuracy": accuracy, "seconds": seconds})
     return rows
 
 
@@ -133,8 +135,8 @@ def run_detection(rows: dict[tuple[str, ...], dict[str, Any]], arguments: argpar
         dataset = load_dataset(name)
         for seed in range(arguments.seeds):
             for scorer in SCORERS:
-                key = ("detection", name, noise, f"{rate:g}", str(seed), scorer, "")
-                if key not in rows:
+                key = ("detection", name, noise, f"{rate:g}", str(seed), scorer, "", "")
+                if not is_done(key, rows, arguments.again):
                     row = detect(dataset, noise, rate, seed, scorer)
                     rows[key] = dict(zip(KEY, key, strict=True)) | row | {"code": code_of(scorer)}
                     save(rows)
@@ -147,11 +149,11 @@ def run_loop(rows: dict[tuple[str, ...], dict[str, Any]], arguments: argparse.Na
     dataset = load_dataset(name)
     for seed in range(arguments.seeds):
         keys = {
-            (who, k): ("loop", name, noise, f"{rate:g}", str(seed), who, str(k))
+            (who, k): ("loop", name, noise, f"{rate:g}", str(seed), who, str(k), arguments.learner)
             for who in ("suspects", "random")
             for k in REVIEWS
         }
-        if all(key in rows for key in keys.values()):
+        if all(is_done(key, rows, arguments.again) for key in keys.values()):
             continue
         task = task_of(dataset, noise, rate, seed)
         noisy = np.intersect1d(task.split.train, task.observed.noisy_nodes)
@@ -161,7 +163,7 @@ def run_loop(rows: dict[tuple[str, ...], dict[str, Any]], arguments: argparse.Na
             "random": Seeds(seed).generator("random review").permutation(noisy),
         }
         for who, order in orders.items():
-            for row in review(dataset, noise, rate, seed, who, order):
+            for row in review(dataset, task, seed, order, arguments.learner):
                 key = keys[(who, row["reviewed"])]
                 rows[key] = dict(zip(KEY, key, strict=True)) | row | {"code": code_of("cross-fit")}
         save(rows)
@@ -170,12 +172,12 @@ def run_loop(rows: dict[tuple[str, ...], dict[str, Any]], arguments: argparse.Na
 def show(rows: dict[tuple[str, ...], dict[str, Any]]) -> None:
     """Prints both tables."""
     cells: dict[tuple[str, ...], dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
-    curves: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    curves: dict[str, dict[tuple[str, int], list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows.values():
         if row["part"] == "detection":
             cells[(row["dataset"], row["noise"], row["rate"])][row["who"]].append(row)
         else:
-            curves[row["who"]][int(row["reviewed"])].append(float(row["test_accuracy"]))
+            curves[row["learner"]][(row["who"], int(row["reviewed"]))].append(float(row["test_accuracy"]))
     print("\nWrong labels among T_N, mean over seeds: ours / cleanlab (better in both: ✓)")
     print(f"{'graph':<11}{'noise':<17}{'seeds':>5}{'wrong':>7}{'AP':>15}{'AUROC':>15}  {'calibration error':<19}")
     for (dataset, noise, rate), found in sorted(cells.items(), key=lambda cell: DATASETS.index(cell[0][0])):
@@ -187,12 +189,12 @@ def show(rows: dict[tuple[str, ...], dict[str, Any]]) -> None:
         better = "✓" if ours["ap"] > theirs["ap"] and ours["auroc"] > theirs["auroc"] else "✗"
         pairs = (f"{ours[c]:.3f} / {theirs[c]:.3f}" for c in ("ap", "auroc", "calibration_error"))
         print(f"{dataset:<11}{label:<17}{seeds:>5}{ours['wrong']:>7.2f}", *(f"{pair:>14}" for pair in pairs), better)
-    if curves:
-        seeds = len(next(iter(curves["suspects"].values())))
-        print(f"\nCora, flip 0.4, {LEARNER}: test accuracy in % after k reviewed labels, mean of {seeds} seeds")
+    for learner, curve in curves.items():
+        seeds = len(curve[("suspects", 0)])
+        print(f"\nCora, flip 0.4, {learner}: test accuracy in % after k reviewed labels, mean of {seeds} seed(s)")
         print(f"{'k':<10}" + "".join(f"{k:>8}" for k in REVIEWS))
         for who in ("suspects", "random"):
-            print(f"{who:<10}" + "".join(f"{100 * mean(curves[who][k]):>8.1f}" for k in REVIEWS))
+            print(f"{who:<10}" + "".join(f"{100 * mean(curve[(who, k)]):>8.1f}" for k in REVIEWS))
 
 
 def column(rows: list[dict[str, Any]], name: str) -> list[float]:
@@ -205,13 +207,17 @@ def mean(values: list[float]) -> float:
     return statistics.fmean(values) if values else float("nan")
 
 
-def read(*, only_present: bool = False) -> dict[tuple[str, ...], dict[str, Any]]:
-    """The rows of the file; with ``only_present`` those that the present code made."""
+def read() -> dict[tuple[str, ...], dict[str, Any]]:
+    """The rows of the file."""
     if not FILE.exists():
         return {}
     with FILE.open(encoding="utf-8", newline="") as file:
-        kept = [row for row in csv.DictReader(file) if not only_present or row["code"] == code_of(row["who"])]
-    return {tuple(row[name] for name in KEY): row for row in kept}
+        return {tuple(row.get(name) or "" for name in KEY): row for row in csv.DictReader(file) if row.get("part")}
+
+
+def is_done(key: tuple[str, ...], rows: dict[tuple[str, ...], dict[str, Any]], again: bool) -> bool:
+    """Whether a cell is there, and with ``again`` made by the present code."""
+    return key in rows and (not again or rows[key]["code"] == code_of(rows[key]["who"]))
 
 
 def save(rows: dict[tuple[str, ...], dict[str, Any]]) -> None:
@@ -235,9 +241,10 @@ def main() -> None:
     parser.add_argument("--noises", type=lambda text: text.split(","), default=[])
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--learner", default=LEARNER)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    rows = read(only_present=arguments.again)
+    rows = read()
     if arguments.part in ("detection", "all"):
         run_detection(rows, arguments)
     if arguments.part in ("loop", "all"):

@@ -24,6 +24,14 @@ class Knowing(Plain):
         return torch.linspace(0, 1, batch.node_count)
 
 
+class KnowingItsChannel(Knowing):
+    """The same with a channel that it has learned."""
+
+    def __init__(self, config, batch, generator) -> None:
+        super().__init__(config, batch, generator)
+        self.register_buffer("transition", torch.tensor([[0.5, 0.5, 0.0], [0.0, 0.9, 0.1], [0.2, 0.2, 0.6]]))
+
+
 def setting(toy_task, kind: type[Method] = Plain):
     batch = full_batch(toy_task.graph, toy_task.observed, toy_task.split.train)
     method = kind(PlainConfig(hidden=8), batch, Seeds(0).generator("initialisation"))
@@ -55,6 +63,15 @@ def test_a_method_with_its_own_quality_is_heard(toy_task) -> None:
     batch, method, perfect, _ = setting(toy_task, Knowing)
     scores = score_labels("model", method, batch, perfect, Seeds(0))
     np.testing.assert_allclose(scores.quality, torch.linspace(0, 1, 60)[batch.noisy].double().numpy())
+
+
+def test_the_channel_of_such_a_method_is_used(toy_task) -> None:
+    batch, method, perfect, _ = setting(toy_task, KnowingItsChannel)
+    soft = 0.7 * perfect + 0.1
+    scores = score_labels("model", method, batch, soft, Seeds(0))
+    np.testing.assert_allclose(scores.transition, method.transition.double())
+    expected = label_posterior(soft[batch.noisy].double().numpy(), batch.noisy_labels.numpy(), scores.transition)
+    np.testing.assert_allclose(scores.posterior, expected)
 
 
 def test_nothing_to_score_where_all_is_checked(toy_task) -> None:

@@ -9,7 +9,8 @@ r"""The audit's own scorer: cross-fitted networks and a channel that explain the
    have not seen, which tell the networks' mistakes from wrong labels.
 4. Bayes' rule (:mod:`lnp.audit.posterior`) with the mean judgement of the last two rounds.
 
-The number of rounds, epochs and weights were chosen on the validation nodes of other draws than any that is reported.
+Rounds, epochs and weights were compared on the validation nodes of other draws than those reported; docs/audit.md says
+where that separation is not perfect.
 """
 
 from __future__ import annotations

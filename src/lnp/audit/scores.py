@@ -84,11 +84,16 @@ def score_labels(
 def _from_model(method: Method, batch: Batch, probabilities: Tensor) -> LabelScores:
     given, c = batch.noisy_labels.cpu().numpy(), batch.class_count
     own = probabilities[batch.noisy].double().cpu().numpy()
-    start = fit_transition(own, given, np.full((c, c), FLOOR / c))
-    transition = estimate_transition(own, given, start)
+    judges_itself = type(method).label_quality is not Method.label_quality
+    learned = dict(method.named_buffers()).get("transition") if judges_itself else None
+    if learned is not None and learned.shape == (c, c):
+        transition = learned.double().cpu().numpy()
+    else:
+        transition = fit_transition(own, given, np.full((c, c), FLOOR / c))
+        transition = estimate_transition(own, given, transition)
     posterior = label_posterior(own, given, transition)
     scores = LabelScores(posterior, quality_of(posterior, given), transition)
-    if type(method).label_quality is Method.label_quality:
+    if not judges_itself:
         return scores
     quality = method.label_quality(batch, probabilities)[batch.noisy].double().cpu().numpy()
     return replace(scores, quality=np.clip(quality, 0, 1))
