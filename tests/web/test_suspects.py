@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from lnp.audit.table import AuditTable
 
+from lnp.audit.table import AuditTable
 from lnp.errors import ConfigError
 from lnp.web.board import AGREED, CHANGED, SKIPPED, TO_DO
 from lnp.web.suspects import SHOWN, Filter, Suspects
