@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from lnp import __version__
+from lnp.engine.feed import predict
 from lnp.engine.files import read_tensors, write_tensors
-from lnp.engine.fit import fit, predict
+from lnp.engine.fit import fit
 from lnp.engine.model_file import load_model, save_model
 from lnp.engine.selection import select_last
 from lnp.errors import ModelFileError

@@ -104,6 +104,18 @@ def test_without_any_trust_it_still_works(own: OwnGraph, tmp_path: Path, method:
     assert row["held_out"] == 15  # a fifth of the labels
 
 
+def test_the_epoch_can_be_chosen_by_likelihood(own: OwnGraph, tmp_path: Path) -> None:
+    plan = plan_training(own, "smodel", "val-likelihood")
+    assert plan == TrainingPlan("smodel", "val-likelihood", ())
+    (row,) = train_own(own, tmp_path / "model", plan, settings={"epochs": 20})
+    assert row["held_out"] == 12  # a fifth of the 60 untrusted labels
+    model = load_model(tmp_path / "model", own.graph)
+    held_out = np.array(model.about["held_out"])
+    given = model.method.given_distribution(model.probabilities)[held_out, own.labels.given[held_out]]
+    best = max(record["score"] for record in model.about["history"])
+    assert float(given.double().log().mean()) == pytest.approx(best, abs=1e-6)
+
+
 def test_several_seeds_are_kept_apart_and_averaged(own: OwnGraph, tmp_path: Path) -> None:
     plan = TrainingPlan("gcn", "last")
     rows = train_own(own, tmp_path / "models", plan, seeds=2, settings={"epochs": 3})

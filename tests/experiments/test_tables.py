@@ -68,6 +68,14 @@ def test_every_published_cell_is_run(name: str) -> None:
     assert run == table.published.keys()
 
 
+@pytest.mark.parametrize("name", table_names())
+def test_the_title_names_every_substitute_that_is_run(name: str) -> None:
+    table = load_table(name)
+    run = {dataset for panel in table.panels for dataset in panel.datasets}
+    for ours, theirs in table.stand_ins.items():
+        assert ours not in run or f"{ours} for {theirs}" in table.title
+
+
 @pytest.mark.data
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_are_the_published_ones(name: str, data_folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,13 +44,14 @@ def train(
     labels: Annotated[
         Path | None, typer.Option(help="Own graph: a label file, for instance the verdicts of a review.")
     ] = None,
-    backbone: Annotated[str | None, typer.Option(help="gcn, h2gcn or mlp.")] = None,
+    backbone: Annotated[str | None, typer.Option(help="gcn, h2gcn, mlp or sign.")] = None,
     preset: Annotated[str | None, typer.Option(help="A named configuration of the method.")] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="OPTION=VALUE", help="An option of the method; repeatable.")
     ] = None,
     selection: Annotated[
-        str | None, typer.Option(help="trusted, val-noisy or last; on a dataset also val-clean. [what suits]")
+        str | None,
+        typer.Option(help="trusted, val-noisy, val-likelihood or last; on a dataset also val-clean. [what suits]"),
     ] = None,
     scaling: Annotated[str | None, typer.Option(help="none, row, standard or auto. [what suits]")] = None,
     trusted: Annotated[
@@ -58,6 +60,28 @@ def train(
     epochs: Annotated[int | None, typer.Option(help="Epochs of the main stage.")] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, ….")] = "cpu",
     threads: Annotated[int, typer.Option(min=1, help="Threads to compute with.")] = 1,
+    batch: Annotated[
+        str | None, typer.Option(help="full, neighbours or clusters: train on the whole graph or on parts. [full]")
+    ] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(min=1, help="Neighbours: nodes of a batch, besides the neighbours. [1024]")
+    ] = None,
+    fan_out: Annotated[
+        str | None,
+        typer.Option(
+            help="Neighbours: how many to draw per node, one number or one per layer, e.g. 10,10; or all. [10]"
+        ),
+    ] = None,
+    clusters: Annotated[
+        int | None, typer.Option(min=1, help="Clusters: how many to cut the graph into. [one to 160 nodes]")
+    ] = None,
+    clusters_per_batch: Annotated[int | None, typer.Option(min=1, help="Clusters: how many make a batch. [20]")] = None,
+    distributed: Annotated[
+        bool,
+        typer.Option(
+            "--distributed", help="Dataset: share the run among the processes that torchrun starts (backbone sign)."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Trains on your own graph, or measures a method on a dataset.
@@ -65,11 +89,15 @@ def train(
     On a folder of `lnp import` it learns from the given labels, chooses the epoch without any truth, and keeps the
     model in the folder that --out names. On a dataset it corrupts the labels, trains on them, and scores by the truth.
 
+    A graph too large to be computed with at once is trained in parts: --batch neighbours --batch-size 1024
+    --fan-out 10,10, or --batch clusters. Predictions are made with all neighbours either way.
+
     With --json, a dataset gives test_accuracy, noise_detection.ap, noise_detection.auroc, epochs, seconds,
     seconds_per_epoch and peak_rss_mib as lists with one value per seed; realised_rate is the mean over the seeds.
     """
     import torch
 
+    from lnp.cli.batches import batch_text
     from lnp.cli.train_own import own_folder, train_own_graph
     from lnp.engine.device import check_device
     from lnp.errors import ConfigError
@@ -81,10 +109,15 @@ def train(
     options = _options(settings or [], backbone=backbone, epochs=epochs)
     for_dataset = {"noise": noise, "rate": rate, "protocol": protocol, "trusted": trusted}
     chosen = {option: value for option, value in for_dataset.items() if value is not None}
+    batches = batch_text(batch, batch_size, fan_out, clusters, clusters_per_batch)
+    if distributed and batches != "full":
+        raise ConfigError("Expected `--distributed` or `--batch`, but got both: each process has a part of its own.")
     check_device(device)
     torch.set_num_threads(threads)
     folder = own_folder(name)
     if folder is not None:
+        if distributed:
+            raise ConfigError(f"Expected `--distributed` with a dataset, but {name} is your own graph.")
         if chosen:
             raise ConfigError(
                 f"Expected `--{min(chosen)}` with a dataset, whose truth is known, but {name} is your own graph."
@@ -101,6 +134,7 @@ def train(
                 "options": options,
                 "scaling": scaling or "auto",
                 "device": device,
+                "batch": batches,
                 "verbose": True,
             },
             as_json=as_json,
@@ -108,7 +142,11 @@ def train(
         return
     if labels is not None:
         raise ConfigError("Expected `--labels` with your own graph, but got it with a dataset, whose truth is known.")
-    _train_on_dataset(name, method, chosen, preset, options, selection, scaling, seeds, out, device, as_json)
+    if batches != "full":
+        chosen["batch"] = batches
+    _train_on_dataset(
+        name, method, chosen, preset, options, selection, scaling, seeds, out, device, as_json, distributed
+    )
 
 
 def _train_on_dataset(
@@ -123,8 +161,10 @@ def _train_on_dataset(
     out: Path | None,
     device: str,
     as_json: bool,
+    distributed: bool,
 ) -> None:
     from lnp.engine.progress import epoch_progress
+    from lnp.experiments.run import run
     from lnp.experiments.spec import RunSpec
     from lnp.experiments.training import summarise, train_seeds
 
@@ -139,7 +179,23 @@ def _train_on_dataset(
         scaling=scaling,
         **chosen,
     )
-    records = train_seeds(spec, seeds, folder=out, device=device, watch=epoch_progress)
+    if distributed:
+        from lnp.cli.train_together import train_with_others
+
+        shared = train_with_others(spec, seeds, out, device)
+        if shared is None:  # process 0 speaks for all
+            return
+        records = shared
+    else:
+        said: list[str] = []
+
+        def announce(line: str) -> None:
+            if not said:  # the same for every seed
+                said.append(line)
+                typer.echo(line, err=True)
+
+        runner = partial(run, announce=announce)
+        records = train_seeds(spec, seeds, folder=out, device=device, watch=epoch_progress, runner=runner)
     if as_json:
         print_json(summarise(records))
         return

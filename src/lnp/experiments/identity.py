@@ -67,6 +67,7 @@ def identify(spec: RunSpec, facts: DatasetFacts) -> Identity:
             "selection": spec.selection or rules.selection,
             "scaling": spec.scaling or facts.scaling,
             "patience": spec.patience,
+            **({} if spec.batch == "full" else {"batch": spec.batch}),
         }
     )
     version = code_version(spec.method)
@@ -75,7 +76,7 @@ def identify(spec: RunSpec, facts: DatasetFacts) -> Identity:
 
 def dataset_facts(name: str, cache: FactsCache | None = None) -> DatasetFacts:
     """The facts of a dataset, from ``cache`` if no file has changed since they were kept there, else by loading it."""
-    if cache is None:
+    if cache is None or "path=" in name:  # nothing tells whether a file elsewhere has changed
         return _facts(load_dataset(name))
     stamp = f"{name} {_files_stamp()}"
     if stamp not in cache:
@@ -96,7 +97,8 @@ def _files_stamp() -> str:
     """A digest of which data files there are, how large and how old, and of the code that reads or makes graphs."""
     files: list[object] = []
     for folder in (data_folder(), cache_folder()):
-        paths = sorted(folder.glob("*.npz")) if folder is not None and folder.is_dir() else []
+        found = [*folder.glob("*.npz"), *folder.glob("*.mat")] if folder is not None and folder.is_dir() else []
+        paths = sorted(found)
         files.append([str(folder), [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in paths]])
     return _digest([files, _readers_version()])
 

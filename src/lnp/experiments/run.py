@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import resource
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from lnp.datasets.catalog import load_dataset
 from lnp.datasets.dataset import Dataset
+from lnp.engine.batching import make_feed
 from lnp.engine.fit import FitOptions, FitResult, fit
+from lnp.engine.memory import preflight
 from lnp.experiments.protocol import Task, prepare
 from lnp.experiments.spec import RunSpec
 from lnp.methods.base import Method
-from lnp.methods.batch import Batch, full_batch
+from lnp.methods.batch import Batch
 from lnp.methods.registry import create_method
 from lnp.metrics.accuracy import accuracy, macro_f1
 from lnp.metrics.calibration import expected_calibration_error
@@ -61,8 +64,14 @@ class RunOutcome:
     quality: np.ndarray
 
 
-def run(spec: RunSpec, *, device: str = "cpu", options: FitOptions | None = None) -> RunOutcome:
-    """Loads, corrupts, trains, predicts and scores."""
+def run(
+    spec: RunSpec,
+    *,
+    device: str = "cpu",
+    options: FitOptions | None = None,
+    announce: Callable[[str], None] | None = None,
+) -> RunOutcome:
+    """Loads, corrupts, trains, predicts and scores; ``announce`` takes a line on the memory of a large run."""
     seeds = Seeds(spec.seed)
     dataset = load_dataset(spec.dataset)
     task = prepare(
@@ -75,10 +84,15 @@ def run(spec: RunSpec, *, device: str = "cpu", options: FitOptions | None = None
         selection=spec.selection,
         scaling=spec.scaling,
     )
-    batch = full_batch(task.graph, task.observed, task.split.train, device=device)
-    method = create_method(spec.method, spec.config(), batch, seeds.generator("initialisation"))
+    config = spec.config()
+    feed = make_feed(spec.batching, config, task.graph, task.observed, task.split.train, device=device)
+    batch = feed.batch
+    if spec.batching.kind == "full":
+        copies = 1 if task.graph.features is dataset.graph.features else 2
+        preflight(spec.method, config, batch, copies=copies, announce=announce)
+    method = create_method(spec.method, config, batch, seeds.generator("initialisation"))
     options = replace(options or FitOptions(), patience=spec.patience)
-    result = fit(method, batch, task.selection, seeds.randomness(), options)
+    result = fit(method, feed, task.selection, seeds.randomness(), options)
     quality = method.label_quality(batch, result.probabilities).cpu().numpy()
     record = evaluate(spec, dataset, task, result, quality)
     return RunOutcome(record, dataset, task, batch, method, result, quality)

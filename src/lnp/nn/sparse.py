@@ -18,7 +18,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-__all__ = ["Multiplier", "SparseMatrix"]
+__all__ = ["Multiplier", "SparseMatrix", "transformed"]
 
 WIDE = 16
 """From this many columns on, summing rows is faster than the sparse library."""
@@ -66,9 +66,15 @@ class SparseMatrix:
 
     def __matmul__(self, dense: Tensor) -> Tensor:
         # Only the second form works under torch.func; binding its arguments takes longer than a small product.
-        function = _TransformableProduct if torch._C._are_functorch_transforms_active() else _SparseTimesDense
+        function = _TransformableProduct if transformed() else _SparseTimesDense
         product: Tensor = function.apply(self, dense)  # type: ignore[no-untyped-call]
         return product
+
+
+def transformed() -> bool:
+    """Whether this runs inside :mod:`torch.func`, which knows neither in-place steps nor contexts."""
+    active: bool = torch._C._are_functorch_transforms_active()
+    return active
 
 
 class _SparseTimesDense(torch.autograd.Function):

@@ -2,6 +2,7 @@ r"""The three networks without prototypes, for the ablation ``nv``.
 
 Labels are put beside the features: posterior and prior read :math:`[X \| \text{one-hot labels}]`,
 the decoder :math:`[X \| \mathrm{softmax}(\bar y) \| \text{one-hot}(Y_N)]`, and each network's output is its answer.
+There are no prototypes, hence no sums over the whole graph: ``whole`` is not used.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.decoder import Decoded
 from lnp.methods.lnp.embedding import Embedding, Labelled
 from lnp.nn.graph_tensors import GraphTensors
+from lnp.nn.prototypes import WholeSums
 from lnp.nn.softmax import softmax
 from lnp.seeds import Generator
 
@@ -29,7 +31,12 @@ class ConcatenatedPosterior(nn.Module):
         self.class_count = class_count
 
     def forward(
-        self, graph: GraphTensors, trusted: Labelled, noisy: Labelled | None, generator: Generator | None
+        self,
+        graph: GraphTensors,
+        trusted: Labelled,
+        noisy: Labelled | None,
+        generator: Generator | None,
+        whole: WholeSums | None = None,
     ) -> Tensor:
         """The logits of Q."""
         columns = one_hot_columns(graph, self.class_count, *([noisy] if noisy is not None else []), trusted)
@@ -53,6 +60,7 @@ class ConcatenatedDecoder(nn.Module):
         noisy: Labelled | None,
         generator: Generator | None,
         sampling: Generator | None,
+        whole: WholeSums | None = None,
     ) -> Decoded:
         """The label logits; there are no prototypes to mix, so the mixture adds nothing."""
         mixture = softmax(posterior)
@@ -71,7 +79,13 @@ class ConcatenatedPrior(nn.Module):
         self.embedding = Embedding(config, inputs, class_count, generator)
         self.class_count = class_count
 
-    def forward(self, graph: GraphTensors, noisy: Labelled | None, generator: Generator | None) -> Tensor:
+    def forward(
+        self,
+        graph: GraphTensors,
+        noisy: Labelled | None,
+        generator: Generator | None,
+        whole: WholeSums | None = None,
+    ) -> Tensor:
         """The prior's logits."""
         if noisy is not None:
             graph = graph.with_columns(one_hot_columns(graph, self.class_count, noisy))

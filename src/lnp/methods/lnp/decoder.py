@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.embedding import Embedding, Labelled
 from lnp.nn.graph_tensors import GraphTensors
-from lnp.nn.prototypes import class_prototypes
+from lnp.nn.prototypes import WholeSums, class_prototypes
 from lnp.nn.softmax import softmax
 from lnp.seeds import Generator
 
@@ -68,6 +68,7 @@ class Decoder(nn.Module):
         noisy: Labelled | None,
         generator: Generator | None,
         sampling: Generator | None,
+        whole: WholeSums | None = None,
     ) -> Decoded:
         r"""Decodes :math:`\bar y`.
 
@@ -78,9 +79,10 @@ class Decoder(nn.Module):
             noisy: Y_N in v2, ``None`` in v1.
             generator: Source of dropout in training.
             sampling: Source of the released code's random β, in training.
+            whole: Where ``graph`` is a part: turns sums over its members into those of the whole graph.
         """
         embeddings = self.embedding(graph, generator)
-        prototypes = class_prototypes(embeddings, *trusted, self.class_count)
+        prototypes = class_prototypes(embeddings, *trusted, self.class_count, whole)
         mixture = softmax(posterior)
         if noisy is not None:
             random = None

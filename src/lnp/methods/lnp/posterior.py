@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.embedding import Embedding, Labelled
 from lnp.nn.graph_tensors import GraphTensors
-from lnp.nn.prototypes import Prototypes, class_prototypes
+from lnp.nn.prototypes import Prototypes, WholeSums, class_prototypes
 from lnp.seeds import Generator
 
 __all__ = ["Posterior", "agreement", "fuse"]
@@ -39,7 +39,12 @@ class Posterior(nn.Module):
         self.grown_as = config.grown_as
 
     def forward(
-        self, graph: GraphTensors, trusted: Labelled, noisy: Labelled | None, generator: Generator | None
+        self,
+        graph: GraphTensors,
+        trusted: Labelled,
+        noisy: Labelled | None,
+        generator: Generator | None,
+        whole: WholeSums | None = None,
     ) -> Tensor:
         r"""The logits :math:`\bar y`, ``(n, c)``.
 
@@ -48,9 +53,10 @@ class Posterior(nn.Module):
             trusted: Y_C, with the nodes that joined it.
             noisy: Y_N in v2, ``None`` in v1.
             generator: Source of dropout in training.
+            whole: Where ``graph`` is a part: turns sums over its members into those of the whole graph.
         """
         embeddings = self.embedding(graph, generator)
-        prototypes = class_prototypes(embeddings, *trusted, self.class_count)
+        prototypes = class_prototypes(embeddings, *trusted, self.class_count, whole)
         return fuse(embeddings, prototypes, trusted, noisy, alpha=self.alpha, grown_as=self.grown_as)
 
 

@@ -1,0 +1,130 @@
+r"""The posterior's logits of many nodes from its network's outputs, in one step with one gradient.
+
+Every rule of :mod:`lnp.methods.lnp.posterior` is
+
+.. math::
+    \bar y_i = \tfrac12 \left( h_i + \alpha_i r_{y_i} + (1 - \alpha_i) r_{b_i} \right), \qquad
+    b_i = \arg\max_j \langle h_i, r_j \rangle ,
+
+with :math:`\alpha_i = 1` on T_C, 0 where no label is given, and
+:math:`\max(0, \langle h_i, r_{y_i} \rangle / (s \|r_{y_i}\|))` on T_N: the products that choose b hold the cosine, too.
+With :math:`g = \frac12 \partial L / \partial \bar y`, the gradient of :math:`\alpha_i` is
+:math:`\langle g_i, r_{y_i} - r_{b_i} \rangle`. What it makes of h along h itself is lost where rows are scaled to unit
+norm, so it is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from lnp.methods.lnp.embedding import Labelled
+from lnp.methods.lnp.large.unit import class_means, factors_of, pass_to_members_, slices, to_outputs_
+
+__all__ = ["Anchors", "Rules", "posterior_logits"]
+
+BY_COSINE = -1.0
+"""Where a share is to be computed."""
+
+SMALLEST = 1e-8
+"""Norms of prototypes below this count as this in a cosine."""
+
+
+class Rules(NamedTuple):
+    """Which rule each node follows: its given label (0 where there is none), and its share or :data:`BY_COSINE`."""
+
+    given: Tensor
+    share: Tensor
+
+    @classmethod
+    def of(cls, given: Tensor, trusted: Labelled, noisy: Labelled | None, grown_as: str, like: Tensor) -> Rules:
+        """Nodes that joined T_C are in both sets; ``grown_as`` says whose rule they follow."""
+        share = like.new_zeros(given.numel(), 1)
+        sets = [(trusted, 1.0)] if noisy is None else [(noisy, BY_COSINE), (trusted, 1.0)]
+        for labelled, value in sets if grown_as == "trusted" else reversed(sets):
+            share[labelled.nodes] = value
+        return cls(given.clamp(min=0).unsqueeze(1), share)
+
+
+class Anchors:
+    """Prototypes, and what blocks of rows make of them."""
+
+    def __init__(self, vectors: Tensor, counts: Tensor, scale: float) -> None:
+        self.vectors, self.counts, self.scale = vectors, counts, scale
+        self.half, self.turned = vectors / 2, vectors.T.contiguous()
+        absent = (counts == 0).T
+        self.absent = absent if bool(absent.any()) else None
+        self.inverse = 1 / torch.linalg.vector_norm(vectors, dim=1).clamp(min=SMALLEST).mul(scale)
+
+    def block(self, unit: Tensor, given: Tensor, share: Tensor, result: Tensor) -> tuple[Tensor, Tensor]:
+        """Fills ``result`` with the logits of a block and gives b and α, ``(k, 1)``."""
+        products = unit @ self.turned
+        cosines = products.gather(1, given).mul_(self.inverse[given])
+        if self.absent is not None:
+            products.masked_fill_(self.absent, -torch.inf)
+        nearest = products.argmax(dim=1)
+        alpha = torch.where(share < 0, cosines.clamp_(min=0), share)
+        base = self.half.index_select(0, nearest)
+        offset = self.half.index_select(0, given.squeeze(1)).sub_(base)
+        torch.addcmul(base, alpha, offset, out=result).add_(unit, alpha=0.5)
+        return nearest.unsqueeze(1), alpha
+
+
+def posterior_logits(outputs: Tensor, trusted: Labelled, rules: Rules, scale: float) -> Tensor:
+    r""":math:`\bar y`, ``(n, c)``.
+
+    Args:
+        outputs: f of the posterior's network, ``(n, c)``.
+        trusted: Y_C with the nodes that joined it; they make the prototypes.
+        rules: Which rule each node follows.
+        scale: s.
+    """
+    logits: Tensor = _Posterior.apply(outputs, *trusted, *rules, scale)  # type: ignore[no-untyped-call]
+    return logits
+
+
+class _Posterior(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, outputs: Tensor, nodes: Tensor, labels: Tensor, given: Tensor, share: Tensor, scale: float
+    ) -> Tensor:
+        anchors = Anchors(*class_means(outputs, nodes, labels, outputs.shape[1], scale), scale)
+        result, factors = torch.empty_like(outputs), torch.empty_like(share)
+        nearest, alpha = torch.empty_like(given), torch.empty_like(share)
+        for rows in slices(*outputs.shape):
+            factors[rows] = factors_of(outputs[rows], scale)
+            unit = outputs[rows] * factors[rows]
+            nearest[rows], alpha[rows] = anchors.block(unit, given[rows], share[rows], result[rows])
+        ctx.anchors = anchors
+        ctx.save_for_backward(outputs, nodes, labels, given, share, factors, nearest, alpha)
+        return result
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        outputs, nodes, labels, given, share, factors, nearest, alpha = ctx.saved_tensors
+        anchors: Anchors = ctx.anchors
+        vectors, scale = anchors.vectors, anchors.scale
+        result = torch.empty_like(outputs)
+        of_vectors, pulled = torch.zeros_like(vectors), torch.zeros_like(vectors)
+        for rows in slices(*outputs.shape):
+            half = torch.mul(gradient[rows], 0.5, out=result[rows])
+            y, b, a = given[rows], nearest[rows], alpha[rows]
+            unit = outputs[rows] * factors[rows]
+            weights = torch.zeros_like(unit).scatter_(1, b, 1 - a).scatter_add_(1, y, a)
+            of_vectors.addmm_(weights.T, half)
+            products = half @ anchors.turned
+            of_alpha = (products.gather(1, y) - products.gather(1, b)).mul_((share[rows] < 0) & (a > 0))
+            of_alpha.mul_(anchors.inverse[y])
+            pulled.addmm_(weights.zero_().scatter_(1, y, of_alpha).T, unit)
+            half.addcmul_(of_alpha, vectors.index_select(0, y.squeeze(1)))
+            to_outputs_(half, unit, factors[rows], scale)
+        # A cosine does not change with the length of its prototype.
+        squares = vectors.square().sum(dim=1, keepdim=True)
+        along = (pulled * vectors).sum(dim=1, keepdim=True) / squares.clamp(min=SMALLEST**2)
+        of_vectors += pulled - along * vectors
+        pass_to_members_(result, outputs, nodes, labels, of_vectors, anchors.counts, scale)
+        return result, None, None, None, None, None

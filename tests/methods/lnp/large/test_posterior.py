@@ -1,0 +1,52 @@
+"""The posterior in one step against the rules as they are written."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from lnp.methods.lnp.embedding import Labelled
+from lnp.methods.lnp.large.posterior import Rules, posterior_logits
+from lnp.methods.lnp.posterior import fuse
+from lnp.nn.prototypes import class_prototypes
+
+SCALE = 5.0
+
+
+@pytest.mark.parametrize("conditioned", [False, True])
+@pytest.mark.parametrize("grown_as", ["trusted", "noisy"])
+def test_logits_and_gradient_are_those_of_the_rules(
+    outputs: torch.Tensor, trusted: Labelled, noisy: Labelled, given: torch.Tensor, conditioned: bool, grown_as: str
+) -> None:
+    condition = noisy if conditioned else None
+    upstream = torch.linspace(-1, 2, 48, dtype=torch.float64).view(12, 4).sin()
+
+    def plain(values: torch.Tensor) -> torch.Tensor:
+        unit = SCALE * F.normalize(values, dim=1)
+        return fuse(unit, class_prototypes(unit, *trusted, 4), trusted, condition, grown_as=grown_as)
+
+    def large(values: torch.Tensor) -> torch.Tensor:
+        rules = Rules.of(given, trusted, condition, grown_as, values)
+        return posterior_logits(values, trusted, rules, SCALE)
+
+    found = []
+    for function in (plain, large):
+        leaf = outputs.clone().requires_grad_()
+        logits = function(leaf)
+        (gradient,) = torch.autograd.grad((logits * upstream).sum(), leaf)
+        gradient[4] *= 1e-12  # scaled up by as much where the outputs are zero
+        found.append((logits.detach(), gradient))
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-10)
+
+
+def test_some_cosines_are_kept_from_falling_below_zero_and_some_are_not(
+    outputs: torch.Tensor, trusted: Labelled, noisy: Labelled
+) -> None:
+    """So the comparison above goes through both branches."""
+    unit = F.normalize(outputs, dim=1)
+    vectors = class_prototypes(unit, *trusted, 4).vectors
+    cosines = F.cosine_similarity(unit[noisy.nodes], vectors[noisy.labels], dim=1)
+    assert (cosines < 0).any()
+    assert (cosines > 0).any()
