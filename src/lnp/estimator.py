@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
@@ -10,9 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from lnp.engine.batching import Batching, check_in_parts, make_feed
 from lnp.engine.device import check_device
 from lnp.engine.fit import FitOptions, fit
 from lnp.engine.history import History
+from lnp.engine.memory import preflight
 from lnp.engine.model_file import SavedModel, label_quality, load_model, save_model
 from lnp.engine.progress import OnEpoch, epoch_progress
 from lnp.engine.set_aside import set_aside
@@ -21,13 +24,12 @@ from lnp.graph.features import scale_features
 from lnp.graph.graph import Graph
 from lnp.graph.labels import UNKNOWN, ObservedLabels, Truth
 from lnp.methods.base import MethodConfig
-from lnp.methods.batch import full_batch
 from lnp.methods.registry import create_method, entry, make_config
 from lnp.seeds import Seeds
 
 __all__ = ["VERSIONS", "LNPClassifier"]
 
-VERSIONS: dict[object, str] = {1: "lnp-v1", 2: "lnp-v2"}
+VERSIONS: dict[object, str] = {1: "lnp-v1", 2: "lnp-v2", "channel": "lnp-channel"}
 """What ``version`` stands for."""
 
 
@@ -38,11 +40,15 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
 
     - "trusted" keeps about a third of the trusted nodes of every class that has two or more out of training, and the
       epoch that does best on them stays;
-    - "val-noisy" keeps 20 % of the untrusted labels out, of every class alike, and selects by them;
+    - "val-noisy" keeps 20 % of the untrusted labels out, of every class alike, and the epoch that agrees with most of
+      them stays;
+    - "val-likelihood" keeps the same labels out, and the epoch to which they are most likely stays, the noise included
+      where the method has a noise matrix;
     - "last" uses everything and keeps the last epoch.
 
     Args:
-        version: 1 for LNP-v1, :math:`P(Y_C | G)`, or 2 for LNP-v2, :math:`P(Y_C | G, Y_N)`.
+        version: 1 for LNP-v1, :math:`P(Y_C | G)`, 2 for LNP-v2, :math:`P(Y_C | G, Y_N)`, or "channel" for one network
+            behind a learned noise channel (:mod:`lnp.methods.channel.model`).
         backbone: "gcn", "h2gcn" (for graphs whose neighbours differ) or "mlp"; ``None`` is the method's own.
         method: Another method by its name in :data:`lnp.methods.registry.METHODS`, for instance "gcn".
         preset: A named configuration of the method.
@@ -52,6 +58,8 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         device: Where to compute: "cpu", "cuda", ….
         scaling: What to do to the features first, a name of :func:`~lnp.graph.features.scale_features`.
         patience: Stop after this many epochs without a better score; 0 never stops early.
+        batch: "full" takes the whole graph in every step; a graph too large for that is trained in parts, by
+            "neighbours:size=1024,fan_out=10/10" or "clusters:count=1000,together=20" (:mod:`lnp.engine.batching`).
         options: Any further options of the method, for instance ``{"lambda_1": 0.5}``.
         verbose: Whether to show a progress bar (on standard error, if that is a terminal).
 
@@ -86,6 +94,7 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         device: str = "cpu",
         scaling: str = "auto",
         patience: int = 0,
+        batch: str = "full",
         options: dict[str, object] | None = None,
         verbose: bool = False,
     ) -> None:
@@ -99,6 +108,7 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         self.device = device
         self.scaling = scaling
         self.patience = patience
+        self.batch = batch
         self.options = options
         self.verbose = verbose
 
@@ -120,6 +130,9 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         """
         name, config, seeds = self._method_name(), self._config(), Seeds(self.seed)
         check_range("patience", self.patience, 0, 1e9)
+        batching = Batching.parse(self.batch)
+        if batching.kind != "full":
+            check_in_parts(name)
         check_device(self.device)
         observed = _as_observed(graph, labels, trusted)
         if entry(name).method.needs_trusted:
@@ -131,11 +144,16 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
                 "Expected some given labels that are not trusted, for they are what is learned from, but there are "
                 "none. Give more labels, or learn from the trusted ones with method='clean-only'."
             )
-        batch = full_batch(scale_features(graph, self.scaling), observed, train, device=self.device)
+        scaled = scale_features(graph, self.scaling)
+        feed = make_feed(batching, config, scaled, observed, train, device=self.device)
+        batch = feed.batch
+        if batching.kind == "full":
+            say = _say if self.verbose else None
+            preflight(name, config, batch, copies=1 if scaled.features is graph.features else 2, announce=say)
         method = create_method(name, config, batch, seeds.generator("initialisation"))
         with epoch_progress(f"{name} on {graph.name}", enabled=self.verbose and on_epoch is None) as bar:
             options = FitOptions(patience=self.patience, on_epoch=on_epoch or bar)
-            result = fit(method, batch, parts.selection, seeds.randomness(), options)
+            result = fit(method, feed, parts.selection, seeds.randomness(), options)
         saved = SavedModel(
             name=name,
             config=config,
@@ -217,6 +235,7 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
             train=model.train,
             about=about,
             scaling=model.scaling,
+            batch=model.batch,
         )
 
     @classmethod
@@ -296,6 +315,10 @@ def _as_observed(graph: Graph, labels: ObservedLabels | ArrayLike, trusted: Arra
             f"{observed.node_count} nodes in {observed.class_count} classes."
         )
     return observed
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
 
 
 def _rows(nodes: ArrayLike | None, count: int) -> NDArray[Any] | slice:
