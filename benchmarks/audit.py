@@ -2,13 +2,14 @@
 
 ``python benchmarks/audit.py detection`` scores labels on six graphs, four noises and five seeds, and on the labels that
 a language model gave (Cora); ``… loop`` lets a reviewer who knows the truth check the 100 most suspect labels of Cora
-at flip 0.4, and 100 at random, and trains again after 25, 50 and 100; ``… show`` prints what is there. A part is taken
-by ``--datasets cora``, ``--noises flip-0.4,flip-0.6`` and ``--seeds 2``. A cell that is in the file is not computed
-again, so it can be stopped at any moment; ``--again`` computes those anew that other code made than the present one.
+at flip 0.4, 100 suspects spread over the proposed classes, and 100 labels at random, and trains again after 25, 50 and
+100; ``… show`` prints what is there. A part is taken by ``--datasets cora``, ``--noises flip-0.4,flip-0.6`` and
+``--seeds 2``. A cell that is in the file is not computed again, so it can be stopped at any moment; ``--again``
+computes those anew that other code made than the present one.
 One thread, one process; LNP_DATA names the folder of the graphs.
 
 Protocol ``strict`` with all 25 trusted labels (nothing is held out to choose an epoch: the audit has its own rules).
-cleanlab gets out-of-fold probabilities of the same networks (same backbone, size, epochs, folds), trained on all given
+cleanlab gets out-of-fold probabilities of networks of the same backbone, size, epochs and folds, trained on all given
 labels, the trusted ones among them. The truth is used here only, to score.
 """
 
@@ -33,6 +34,7 @@ import lnp
 from lnp.audit.calibration import quality_calibration_error
 from lnp.audit.cleanlab_scores import cleanlab_scores, plain_probabilities
 from lnp.audit.cross_fit import LabelScores, audit_network, cross_fit
+from lnp.audit.order import spread_order
 from lnp.datasets.catalog import load_dataset
 from lnp.datasets.dataset import Dataset
 from lnp.engine.fit import fit
@@ -51,12 +53,12 @@ NOISES = (("uniform-mix", 0.4), ("flip", 0.2), ("flip", 0.4), ("flip", 0.6))
 SCORERS = ("cross-fit", "cleanlab")
 SEEDS = 5
 REVIEWS = (0, 25, 50, 100)
-LEARNER = "joint"
-"""Who learns from the reviewed labels: the plainest learner, for which every label weighs the same, so that the curve
-shows what cleaner labels are worth. It was taken after ``glc`` had lost by reviewing suspects (docs/audit.md).
-``--learner`` takes any method with its own configuration instead."""
+ORDERS = ("suspects", "spread", "random")
+"""Who is reviewed first: the most suspect, the most suspect of every proposed class in turn, or anybody."""
+LEARNER = "lnp-channel"
+"""Who learns from the reviewed labels; ``--learner`` takes any other method, with its default configuration."""
 MODULES = {
-    "cross-fit": ("cross_fit", "channel_fit", "first_channel", "folds", "network", "posterior", "transition"),
+    "cross-fit": ("cross_fit", "channel_fit", "first_channel", "folds", "network", "order", "posterior", "transition"),
     "cleanlab": ("cleanlab_scores", "folds", "network"),
 }
 KEY = ("part", "dataset", "noise", "rate", "seed", "who", "reviewed", "learner")
@@ -114,9 +116,7 @@ def review(dataset: Dataset, task: Task, seed: int, order: np.ndarray, learner: 
         observed = ObservedLabels(given, trusted, class_count=dataset.graph.class_count)
         batch = full_batch(task.graph, observed, task.split.train)
         seeds = Seeds(seed)
-        alike = {"trusted_weight": batch.trusted.numel() / batch.noisy.numel()} if learner == LEARNER else {}
-        config = make_config(learner, alike)
-        method = create_method(learner, config, batch, seeds.generator("initialisation"))
+        method = create_method(learner, make_config(learner), batch, seeds.generator("initialisation"))
         predicted = fit(method, batch, task.selection, seeds.randomness()).probabilities.argmax(dim=1).numpy()
         test = task.split.test
         accuracy = float((predicted[test] == truth[test]).mean())
@@ -150,16 +150,17 @@ def run_loop(rows: dict[tuple[str, ...], dict[str, Any]], arguments: argparse.Na
     for seed in range(arguments.seeds):
         keys = {
             (who, k): ("loop", name, noise, f"{rate:g}", str(seed), who, str(k), arguments.learner)
-            for who in ("suspects", "random")
+            for who in ORDERS
             for k in REVIEWS
         }
         if all(is_done(key, rows, arguments.again) for key in keys.values()):
             continue
         task = task_of(dataset, noise, rate, seed)
         noisy = np.intersect1d(task.split.train, task.observed.noisy_nodes)
-        quality = scores_of("cross-fit", task, seed).quality
+        scores = scores_of("cross-fit", task, seed)
         orders = {
-            "suspects": noisy[np.argsort(quality, kind="stable")],
+            "suspects": noisy[np.argsort(scores.quality, kind="stable")],
+            "spread": noisy[spread_order(scores.quality, scores.posterior.argmax(axis=1))],
             "random": Seeds(seed).generator("random review").permutation(noisy),
         }
         for who, order in orders.items():
@@ -193,7 +194,7 @@ def show(rows: dict[tuple[str, ...], dict[str, Any]]) -> None:
         seeds = len(curve[("suspects", 0)])
         print(f"\nCora, flip 0.4, {learner}: test accuracy in % after k reviewed labels, mean of {seeds} seed(s)")
         print(f"{'k':<10}" + "".join(f"{k:>8}" for k in REVIEWS))
-        for who in ("suspects", "random"):
+        for who in ORDERS:
             print(f"{who:<10}" + "".join(f"{100 * mean(curve[(who, k)]):>8.1f}" for k in REVIEWS))
 
 

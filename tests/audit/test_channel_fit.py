@@ -46,6 +46,19 @@ def test_channel_and_sharpness_are_found_together() -> None:
     assert quality_calibration_error(quality, given == true) < 0.03
 
 
+def test_equal_rows_find_the_rate_and_nothing_else() -> None:
+    logs, _, given = draw(uniform_transition(0.45, 4), 6000, sharpness=2.0)
+    found = fit_channel(logs, given, equal_rows=True)
+    rate = 1 - (4 * found.transition[0, 0] - 1) / 3
+    assert rate == pytest.approx(0.45, abs=0.04)
+    np.testing.assert_allclose(found.transition, uniform_transition(rate, 4))
+    for fit in fit_doubts(logs, given, None, None, equal_rows=True):
+        assert np.ptp(np.diag(fit.transition)) < 1e-12
+    flip = 0.4 * np.eye(4) + 0.6 * np.eye(4)[[1, 2, 3, 0]]
+    logs, _, given = draw(flip, 3000)
+    assert fit_channel(logs, given).score > fit_channel(logs, given, equal_rows=True).score + 100
+
+
 def test_unseen_trusted_nodes_tell_doubt_from_noise() -> None:
     """Uniform noise on the labels and a network wrong at random look alike; trusted nodes say which it is."""
     shares = []

@@ -10,7 +10,7 @@ import torch
 
 import lnp.audit.cross_fit as module
 from lnp.audit.calibration import quality_calibration_error
-from lnp.audit.cross_fit import audit_network, cross_fit, network_count
+from lnp.audit.cross_fit import NETWORKS, audit_network, cross_fit
 from lnp.audit.network import ChannelNetworkConfig
 from lnp.datasets.synthetic import SyntheticConfig, synthetic
 from lnp.graph.labels import ObservedLabels
@@ -63,16 +63,31 @@ def test_same_seed_same_scores_and_a_label_of_no_set_plays_no_part() -> None:
     hidden[unused] = (hidden[unused] + 1) % 3
     done: list[int] = []
     first = cross_fit(few, quick, Seeds(0), lambda: done.append(1))
-    assert len(done) == network_count(True) == 26
+    assert len(done) == NETWORKS == 23
     again = cross_fit(replace(few, given=hidden), quick, Seeds(0))
     np.testing.assert_array_equal(first.quality, again.quality)
 
 
-def test_without_trusted_nodes_it_still_works_and_begins_with_uniform_noise() -> None:
+def test_labels_wrong_at_random_leave_the_rows_equal() -> None:
+    batch, truth = flipped(0.0)
+    given = batch.given.clone()
+    generator = np.random.default_rng(0)
+    moved = batch.noisy[torch.from_numpy(generator.random(batch.noisy.numel()) < 0.4)]
+    given[moved] = torch.from_numpy(generator.integers(3, size=moved.numel()))
+    scores = cross_fit(replace(batch, given=given), CONFIG, Seeds(0))
+    assert np.ptp(np.diag(scores.transition)) < 1e-9
+    right = given[batch.noisy].numpy() == truth
+    found = noise_detection(scores.quality, ~right)
+    assert found.auroc is not None
+    assert found.auroc > 0.95
+    assert quality_calibration_error(scores.quality, right) < 0.1
+
+
+def test_without_trusted_nodes_it_still_works() -> None:
     batch, truth = flipped(0.2, trusted=0)
     done: list[int] = []
     scores = cross_fit(batch, replace(CONFIG, epochs=30), Seeds(0), lambda: done.append(1))
-    assert len(done) == network_count(False) == 16
+    assert len(done) == NETWORKS
     found = noise_detection(scores.quality, batch.noisy_labels.numpy() != truth)
     assert found.auroc is not None
     assert found.auroc > 0.8

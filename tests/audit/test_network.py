@@ -62,7 +62,7 @@ def test_either_set_may_be_missing(toy_task) -> None:
 def test_the_answers_to_use_are_those_of_evaluation(toy_task) -> None:
     batch, network = make(toy_task, epochs=5)
     fit(network, batch, select_last(), Seeds(0).randomness())
-    expected = network.eval().classifier(batch.graph).log_softmax(dim=1)
+    expected = network.eval().prior(batch.graph, "plain", None).log_softmax(dim=1)
     torch.testing.assert_close(network.log_probabilities(batch), expected)
 
 
@@ -75,3 +75,16 @@ def test_it_learns_the_true_labels_behind_a_swap(toy_task) -> None:
     network = ChannelNetwork(ChannelNetworkConfig(hidden=16), moved, Seeds(0).generator("initialisation"), channel)
     fit(network, moved, select_last(), Seeds(0).randomness())
     assert (network.log_probabilities(moved).argmax(dim=1) == truth).float().mean() > 0.8
+
+
+def test_the_plain_variant_is_the_backbone_alone_and_another_is_not(toy_task) -> None:
+    batch, network = make(toy_task, epochs=5)
+    backbone = network.prior.backbone
+    torch.testing.assert_close(network.eval().log_probabilities(batch), backbone(batch.graph).log_softmax(dim=1))
+    _, smooth = make(toy_task, epochs=5, variant="smooth")
+    smooth.load_state_dict(network.state_dict())
+    logits = backbone(batch.graph)
+    averaged = logits
+    for _ in range(2):
+        averaged = 0.8 * (batch.graph.propagation("row") @ averaged) + 0.2 * logits
+    torch.testing.assert_close(smooth.log_probabilities(batch), averaged.log_softmax(dim=1))

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lnp.audit.posterior import Floats, label_posterior, log_likelihood, quality_of
-from lnp.audit.transition import FLOOR, estimate_transition, fit_transition
+from lnp.audit.transition import FLOOR, estimate_transition, fit_rate, fit_transition, uniform_transition
 
 __all__ = ["DOUBTS", "ChannelFit", "believed", "fit_channel", "fit_doubts", "fit_sharpness", "weights_of"]
 
@@ -90,6 +90,7 @@ def fit_channel(
     trusted_labels: NDArray[np.int64] | None = None,
     start: Floats | None = None,
     steps: int = 8,
+    equal_rows: bool = False,
 ) -> ChannelFit:
     """Fits w and T in turns, for one e.
 
@@ -101,6 +102,7 @@ def fit_channel(
         trusted_labels: Their labels.
         start: The T to begin with; by default the most likely one for w = 1.
         steps: How many turns.
+        equal_rows: Whether T is uniform noise, of which only the rate is fitted.
     """
     c = logs.shape[1]
     transition = start
@@ -108,7 +110,11 @@ def fit_channel(
         transition = fit_transition(believed(logs, 1.0, doubt), given, np.full((c, c), FLOOR / c))
     for _ in range(steps):
         sharpness = fit_sharpness(logs, given, transition, doubt, trusted_logs, trusted_labels)
-        transition = estimate_transition(believed(logs, sharpness, doubt), given, transition)
+        probabilities = believed(logs, sharpness, doubt)
+        if equal_rows:
+            transition = uniform_transition(fit_rate(probabilities, given), c)
+        else:
+            transition = estimate_transition(probabilities, given, transition)
     score = _fit(logs, given, transition, sharpness, doubt, trusted_logs, trusted_labels)
     right = quality_of(label_posterior(believed(logs, sharpness, doubt), given, transition), given).mean()
     right = float(np.clip(right, 1e-3, 1 - 1e-3))
@@ -121,6 +127,8 @@ def fit_doubts(
     given: NDArray[np.int64],
     trusted_logs: Floats | None,
     trusted_labels: NDArray[np.int64] | None,
+    *,
+    equal_rows: bool = False,
 ) -> list[ChannelFit]:
     """One fit for every e of :data:`DOUBTS`, each begun where the one before ended."""
     fits: list[ChannelFit] = []
@@ -134,6 +142,7 @@ def fit_doubts(
                 trusted_labels=trusted_labels,
                 start=fits[-1].transition if fits else None,
                 steps=4 if fits else 8,
+                equal_rows=equal_rows,
             )
         )
     return fits

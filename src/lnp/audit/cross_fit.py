@@ -1,47 +1,59 @@
 r"""The audit's own scorer: cross-fitted networks and a channel that explain the labels together.
 
-1. Stories to begin with (:mod:`lnp.audit.first_channel`), where every class has a trusted node; else uniform noise.
-2. Three rounds: networks learn through a channel and judge the labels they have not seen (:mod:`lnp.audit.folds`);
-   from their judgement and the labels comes a better channel (:mod:`lnp.audit.channel_fit`). All trusted nodes teach,
-   and weigh as much as all noisy ones together at first, so that a class cannot slip into the place of another. The
-   first round is run for every story; the channel that makes the unseen labels most likely stays.
-3. A last round in which the trusted nodes are cut into parts too. Now there are nodes of known class that networks
-   have not seen, which tell the networks' mistakes from wrong labels.
-4. Bayes' rule (:mod:`lnp.audit.posterior`) with the mean judgement of the last two rounds.
+1. Networks learn the labels through uniform noise of a presumed rate and judge labels and trusted nodes that they have
+   not seen (:mod:`lnp.audit.folds`), for each variant of the prior. The one under which the labels are most likely
+   stays.
+2. The channel model (:mod:`lnp.methods.channel.model`) learns a channel with a row of its own for each class. Networks
+   learn through it; their judgement and the labels give a better one (:mod:`lnp.audit.channel_fit`), through which
+   other networks learn.
+3. Rows of its own can also describe a network's confusions, so they are believed only where they make unseen labels and
+   trusted nodes more likely than uniform noise does, by :data:`GAIN` nats a label.
+4. Bayes' rule (:mod:`lnp.audit.posterior`) with the judgement of those who won. The trusted nodes, where only a
+   network can be wrong, tell its mistakes from wrong labels.
 
-Rounds, epochs and weights were compared on the validation nodes of other draws than those reported; docs/audit.md says
-where that separation is not perfect.
+Rounds, weights and the gain were compared on other draws than those reported; docs/audit.md says where that separation
+is not perfect.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lnp.audit.channel_fit import ChannelFit, believed, fit_channel, fit_doubts, fit_sharpness, weights_of
-from lnp.audit.first_channel import PRESUMED_RATE, stories, trusted_evidence
-from lnp.audit.folds import FOLDS, OnNetwork, draw_folds, out_of_fold, train_network
+from lnp.audit.channel_fit import ChannelFit, believed, fit_channel, fit_doubts, weights_of
+from lnp.audit.first_channel import STEPS, learn_first_channel
+from lnp.audit.folds import FOLDS, OnNetwork, draw_folds, out_of_fold
 from lnp.audit.network import ChannelNetworkConfig
-from lnp.audit.posterior import Floats, label_posterior
+from lnp.audit.posterior import Floats, label_posterior, log_likelihood, quality_of
 from lnp.audit.transition import uniform_transition
 from lnp.methods.base import MethodConfig
 from lnp.methods.batch import Batch
+from lnp.methods.channel.config import CANDIDATES
 from lnp.seeds import Generator, Seeds
 
-__all__ = ["LabelScores", "audit_network", "cross_fit", "network_count"]
+__all__ = ["NETWORKS", "LabelScores", "audit_network", "cross_fit"]
 
-SHARES = (1.0, 1.0, 0.3)
-"""What all trusted nodes weigh together against all noisy ones, in each round: as much, until the channel keeps the
-classes apart by itself. The last round goes on with the last share."""
+GAIN = 0.07
+"""By how many nats a label a channel with rows of its own must beat one with equal rows."""
 
-LEARNS_FROM_FEW = 0.8
-"""Dropout of the network that learns from the trusted nodes alone."""
+TRUSTED_SHARE = 0.1
+"""What all trusted nodes weigh together against all labels when the two are compared."""
+
+PRESUMED_RATE = 0.3
+"""The rate of the uniform noise that networks learn through. They rank labels better behind it than without a channel;
+how much noise there is, is fitted afterwards."""
+
+FIRST_SHARE, SHARE = 1.0, 0.3
+"""What all trusted nodes weigh together against all noisy ones, behind the first channel with rows of its own and
+behind the second: as much, until the channel keeps the classes apart by itself."""
 
 SAMPLE = 20_000
 """So many labels are enough to fit a channel; with more, these are drawn."""
+
+NETWORKS = STEPS + (len(CANDIDATES) + 2) * FOLDS
+"""How many networks :func:`cross_fit` reports; each step of the first channel counts as one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +82,6 @@ def audit_network(config: MethodConfig) -> ChannelNetworkConfig:
     )
 
 
-def network_count(trusted_everywhere: bool) -> int:
-    """How many networks :func:`cross_fit` trains, with a trusted node in every class or without."""
-    return FOLDS * (len(SHARES) + 1) + (2 + 2 * FOLDS if trusted_everywhere else 0)
-
-
 def cross_fit(
     batch: Batch, config: ChannelNetworkConfig, seeds: Seeds, on_network: OnNetwork | None = None
 ) -> LabelScores:
@@ -82,7 +89,7 @@ def cross_fit(
 
     Args:
         batch: Graph, noisy and trusted labels.
-        config: The networks.
+        config: The networks; their variant is chosen here.
         seeds: Where all draws come from.
         on_network: Called after each network.
     """
@@ -91,55 +98,51 @@ def cross_fit(
     trusted, labels = batch.trusted.cpu().numpy(), batch.noisy_labels.cpu().numpy()
     sample = _sample(noisy.size, seeds.generator("audit sample"))
     nodes, some = noisy[sample], labels[sample]
-    parts = draw_folds(given, noisy, seeds.generator("audit folds"))
-
-    def judged(channel: Floats, share: float, parts: NDArray[np.int64]) -> Floats:
-        weighted = replace(config, trusted_share=share)
-        return out_of_fold(batch, weighted, channel, parts, generator, on_network)
-
-    begins, evidence = _beginnings(batch, config, nodes, some, generator, on_network)
-    firsts = [fit_channel(judged(begin, SHARES[0], parts)[nodes], some) for begin in begins]
-    transition = max(firsts, key=lambda fit: fit.score + evidence(fit.transition)).transition
-    for share in SHARES[1:]:
-        before = judged(transition, share, parts)
-        transition = fit_channel(before[nodes], some).transition
     of_trusted = draw_folds(given, trusted, seeds.generator("audit trusted folds"))
-    after = judged(transition, SHARES[-1], np.maximum(parts, of_trusted))
-    fits = fit_doubts(after[nodes], some, after[trusted], given[trusted])
-    return _score((before + after)[noisy] / 2, labels, sample, fits)
+    parts = np.maximum(draw_folds(given, noisy, seeds.generator("audit folds")), of_trusted)
+
+    def judged(network: ChannelNetworkConfig, channel: Floats) -> Floats:
+        return out_of_fold(batch, network, channel, parts, generator, on_network)
+
+    uniform = uniform_transition(PRESUMED_RATE, batch.class_count)
+    alike = replace(config, trusted_share=0.0, class_presence=0.0)  # a trusted label weighs as much as any other
+    tried = {variant: judged(replace(alike, variant=variant), uniform) for variant in CANDIDATES}
+    fitted = {variant: fit_channel(logs[nodes], some, equal_rows=True) for variant, logs in tried.items()}
+    variant = max(CANDIDATES, key=lambda name: fitted[name].score)
+    equal, anchored = tried[variant], replace(config, variant=variant)
+
+    first = learn_first_channel(batch, anchored, seeds, on_network)
+    before = judged(replace(anchored, trusted_share=FIRST_SHARE), first)
+    channel = fit_channel(before[nodes], some).transition
+    own = judged(replace(anchored, trusted_share=SHARE), channel)
+
+    explained = []
+    for judgement, equal_rows in ((own, False), (equal, True)):
+        seen = judgement[nodes], some, judgement[trusted], given[trusted]
+        fits = fit_doubts(*seen, equal_rows=equal_rows)
+        explained.append((judgement[noisy], fits, _evidence(*seen, max(fits, key=lambda fit: fit.score))))
+    logs, fits, _ = explained[0 if explained[0][2] - explained[1][2] >= GAIN else 1]
+    return _score(logs, labels, fits)
 
 
-def _beginnings(
-    batch: Batch,
-    config: ChannelNetworkConfig,
-    nodes: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    generator: Generator,
-    on_network: OnNetwork | None,
-) -> tuple[list[Floats], Callable[[Floats], float]]:
-    """The channels to begin with, and what the trusted nodes say for any channel."""
-    c = batch.class_count
-    if not bool((batch.trusted_labels.bincount(minlength=c) > 0).all()):
-        return [uniform_transition(PRESUMED_RATE, c)], lambda channel: 0.0
-    few = replace(config, dropout=LEARNS_FROM_FEW)
-    logs = train_network(replace(batch, noisy=batch.noisy[:0]), few, np.eye(c), generator)
-    plain = replace(config, class_presence=0.0)
-    judge = np.exp(train_network(replace(batch, trusted=batch.trusted[:0]), plain, np.eye(c), generator))
-    for _ in range(2 if on_network is not None else 0):
-        on_network()  # type: ignore[misc]
-    seen, right = judge[batch.trusted.cpu().numpy()], batch.trusted_labels.cpu().numpy()
-    return stories(fit_channel(logs[nodes], labels).transition), lambda channel: trusted_evidence(seen, right, channel)
+def _evidence(
+    logs: Floats, labels: NDArray[np.int64], trusted_logs: Floats, trusted_labels: NDArray[np.int64], fit: ChannelFit
+) -> float:
+    """The mean log-likelihood of labels, and that of trusted nodes by its share."""
+    mean = log_likelihood(believed(logs, fit.sharpness, fit.doubt), labels, fit.transition) / labels.size
+    if trusted_labels.size:
+        probabilities = believed(trusted_logs, fit.sharpness, fit.doubt)
+        mean += TRUSTED_SHARE * float(np.log(quality_of(probabilities, trusted_labels)).mean())
+    return mean
 
 
-def _score(logs: Floats, given: NDArray[np.int64], sample: NDArray[np.int64], fits: list[ChannelFit]) -> LabelScores:
+def _score(logs: Floats, given: NDArray[np.int64], fits: list[ChannelFit]) -> LabelScores:
     """The mean over the fits, each weighed by how well it explains what was seen."""
     weights = weights_of(np.array([one.score for one in fits]))
     posterior, transition = np.zeros_like(logs), np.zeros_like(fits[0].transition)
     for weight, one in zip(weights, fits, strict=True):
+        posterior += weight * label_posterior(believed(logs, one.sharpness, one.doubt), given, one.transition)
         transition += weight * one.transition
-        if weight > 1e-6:
-            sharpness = fit_sharpness(logs[sample], given[sample], one.transition, one.doubt)
-            posterior += weight * label_posterior(believed(logs, sharpness, one.doubt), given, one.transition)
     posterior /= posterior.sum(axis=1, keepdims=True)
     return LabelScores(posterior, posterior[np.arange(given.size), given], transition)
 

@@ -1,69 +1,54 @@
-r"""Where to begin: stories that may explain the labels, and a judge that has not seen the trusted nodes.
+"""The channel to begin with: what the channel model finds out before it trains.
 
-*Most labels are right*: uniform noise. Or *what a network says that learned from the trusted nodes alone*: the channel
-that its predictions and the labels imply. The second undoes even noise that makes the wrong class the majority, but
-where a few nodes teach a network nothing it mistakes its own errors for noise. And a story halfway. Each is tried for a
-round, and the one that explains the labels best is gone on with.
-
-Labels alone cannot tell a channel from the same one with classes renamed; trusted nodes can. The judge is a network
-that learned the noisy labels alone, so that it stands for f = P(given | G). Under a channel T it implies class
-probabilities π with :math:`f \approx \pi^\top T`, and those can be compared with the labels of all trusted nodes, none
-of which it has seen.
+With ``gain`` 0 its channel with rows of its own stays wherever it explains unseen labels at least as well as the one
+with equal rows. The audit has its own networks and asks again (:mod:`lnp.audit.cross_fit`).
 """
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from lnp.audit.folds import OnNetwork
+from lnp.audit.network import ChannelNetworkConfig
+from lnp.audit.posterior import Floats
+from lnp.engine.fit import FitOptions, fit
+from lnp.engine.history import EpochRecord
+from lnp.engine.selection import select_last
+from lnp.methods.batch import Batch
+from lnp.methods.channel.config import ChannelConfig
+from lnp.methods.channel.model import Channel
+from lnp.seeds import Seeds
 
-from lnp.audit.channel_fit import believed
-from lnp.audit.posterior import Floats, quality_of
-from lnp.audit.transition import uniform_transition
+__all__ = ["STEPS", "learn_first_channel"]
 
-__all__ = ["PRESUMED_RATE", "deconvolve", "stories", "trusted_evidence"]
-
-PRESUMED_RATE = 0.3
-"""The rate of the uniform noise to begin with."""
-
-SHARPNESSES = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8)
-MISTAKES = 0.1
-"""The share of trusted nodes that a good channel may still miss."""
-
-
-def deconvolve(noisy: Floats, transition: Floats, *, steps: int = 60) -> Floats:
-    r"""The π on the simplex with the smallest :math:`\mathrm{KL}(f \,\|\, \pi^\top T)`, row by row.
-
-    The steps are those of expectation maximisation for mixtures (Richardson 1972, Lucy 1974):
-    :math:`\pi_k \leftarrow \pi_k \sum_j T_{kj} f_j / (\pi^\top T)_j`.
-
-    Args:
-        noisy: f, ``(m, c)``.
-        transition: T, ``(c, c)``, without zero columns.
-        steps: How many.
-
-    >>> swap = np.array([[0.1, 0.9], [0.9, 0.1]])
-    >>> deconvolve(np.array([[0.1, 0.9]]), swap).round(2).tolist()
-    [[1.0, 0.0]]
-    """
-    probabilities = np.full_like(noisy, 1 / noisy.shape[1])
-    for _ in range(steps):
-        probabilities = probabilities * ((noisy / (probabilities @ transition)) @ transition.T)
-    return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
+STEPS = 3
+"""Equal rows, the labels as they are, own rows."""
 
 
-def trusted_evidence(noisy: Floats, labels: NDArray[np.int64], transition: Floats) -> float:
-    """The log-likelihood of trusted labels under T, at the sharpness that suits best.
+def learn_first_channel(
+    batch: Batch, config: ChannelNetworkConfig, seeds: Seeds, on_step: OnNetwork | None = None
+) -> Floats:
+    """``(c, c)`` the channel with a row of its own for each class, or uniform noise where that explains more.
 
     Args:
-        noisy: f of the trusted nodes, ``(m, c)``.
-        labels: Their labels.
-        transition: T.
+        batch: Graph, noisy and trusted labels.
+        config: Backbone, size and variant.
+        seeds: Where all draws come from.
+        on_step: Called after each of the :data:`STEPS`.
     """
-    logs = np.log(deconvolve(noisy, transition) + 1e-6)
-    return max(float(np.log(quality_of(believed(logs, w, MISTAKES), labels)).sum()) for w in SHARPNESSES)
+    options = ChannelConfig(
+        backbone=config.backbone,
+        hidden=config.hidden,
+        layers=config.layers,
+        self_in_two_hop=config.self_in_two_hop,
+        variant=config.variant,
+        epochs=0,
+        gain=0.0,
+    )
 
+    def on_epoch(record: EpochRecord, epochs: int) -> None:
+        if on_step is not None and record.epoch + 1 == epochs:
+            on_step()
 
-def stories(implied: Floats) -> list[Floats]:
-    """Uniform noise, the channel that a network of the trusted nodes alone implies, and the one halfway."""
-    uniform = uniform_transition(PRESUMED_RATE, len(implied))
-    return [uniform, (uniform + implied) / 2, implied]
+    method = Channel(options, batch, seeds.generator("audit channel")).to(batch.given.device)
+    fit(method, batch, select_last(), seeds.randomness(), FitOptions(on_epoch=on_epoch))
+    transition: Floats = method.transition.double().cpu().numpy()
+    return transition

@@ -7,8 +7,8 @@ r"""The network behind the audit: class probabilities that meet the given labels
 The last term is a Dirichlet prior on the shares of the classes: every class exists. Behind a channel that mixes two
 classes up, nodes of one fit into the other as well, and without it one class may swallow its partner.
 
-With T the identity and a = 0 it learns the given labels as they are; without T_N it learns from the trusted nodes
-alone.
+With T the identity and a = 0 it learns the given labels as they are. :math:`\pi_w` is the prior of the channel model in
+any of its variants (:mod:`lnp.methods.channel.prior`).
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ from torch import Tensor
 
 from lnp.losses.correction import forward_correction
 from lnp.losses.cross_entropy import cross_entropy
-from lnp.methods.base import Method, MethodConfig, Stage, Terms
+from lnp.methods.base import Method, Stage, Terms
 from lnp.methods.batch import Batch
+from lnp.methods.channel.config import ChannelConfig
+from lnp.methods.channel.prior import Prior
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["ChannelNetwork", "ChannelNetworkConfig"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChannelNetworkConfig(MethodConfig):
-    """Options of the audit's networks.
+class ChannelNetworkConfig(ChannelConfig):
+    """Options of the audit's networks, beside those that say what the prior looks like.
 
     Args:
         trusted_share: s, what all trusted nodes weigh together against all noisy ones; a trusted node never weighs
@@ -37,8 +39,7 @@ class ChannelNetworkConfig(MethodConfig):
         class_presence: a, how much speaks against a class without nodes.
     """
 
-    normalisation: str = "row"
-    epochs: int = 100
+    variant: str = "plain"
     trusted_share: float = 1.0
     class_presence: float = 0.3
 
@@ -53,7 +54,7 @@ class ChannelNetwork(Method):
     def __init__(self, config: ChannelNetworkConfig, batch: Batch, generator: Generator, transition: Tensor) -> None:
         super().__init__()
         self.config = config
-        self.classifier = config.network(batch.graph.features.shape[1], batch.class_count, generator)
+        self.prior = Prior(config, batch, generator, hidden=config.hidden)
         self.register_buffer("transition", transition)
         self.seen: Tensor | None = None
 
@@ -64,7 +65,7 @@ class ChannelNetwork(Method):
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """The terms for T_N and T_C, each if it has nodes."""
-        logits = self.classifier(batch.graph, randomness.dropout)
+        logits = self.prior(batch.graph, self.config.variant, randomness.dropout)
         self.seen = logits.detach()
         terms, noisy, trusted = {}, batch.noisy.numel(), batch.trusted.numel()
         if noisy:
@@ -84,12 +85,12 @@ class ChannelNetwork(Method):
         The engine asks after every epoch, but under the rule ``last`` no answer matters, and a pass of its own would
         take a third of the time. :meth:`log_probabilities` are those to use.
         """
-        logits: Tensor = self.classifier(batch.graph) if self.seen is None else self.seen
+        logits: Tensor = self.prior(batch.graph, self.config.variant, None) if self.seen is None else self.seen
         return logits.softmax(dim=1)
 
     @torch.no_grad()
     def log_probabilities(self, batch: Batch) -> Tensor:
         """Logarithms of the probabilities of the true label, in evaluation mode."""
         self.eval()
-        logs: Tensor = self.classifier(batch.graph).log_softmax(dim=1)
+        logs: Tensor = self.prior(batch.graph, self.config.variant, None).log_softmax(dim=1)
         return logs
