@@ -50,6 +50,14 @@ def test_rows_are_those_a_loop_would_find(
     assert (np.diff(table.quality[found]) >= 0).all()
 
 
+def test_every_proposed_class_comes_in_turn(drawn: tuple[Suspects, np.ndarray]) -> None:
+    suspects, states = drawn
+    table, rows = suspects.table, suspects.rows(Filter(show="all", order="spread"), states)
+    doubtful = rows[table.quality[rows] < 0.5]
+    first = [table.quality[(table.proposed == k) & (table.quality < 0.5)] for k in np.unique(table.proposed[doubtful])]
+    assert np.allclose(np.sort(table.quality[doubtful[: len(first)]]), np.sort([each.min() for each in first]))
+
+
 def test_the_surest_proposals_of_another_label_come_first(drawn: tuple[Suspects, np.ndarray]) -> None:
     suspects, states = drawn
     table, rows = suspects.table, suspects.rows(Filter(show="all", order="sure"), states)
@@ -58,7 +66,7 @@ def test_the_surest_proposals_of_another_label_come_first(drawn: tuple[Suspects,
     assert len(rows) == 200
 
 
-@pytest.mark.parametrize("order", ["suspect", "sure"])
+@pytest.mark.parametrize("order", ["suspect", "spread", "sure"])
 def test_next_walks_through_the_list_and_round_again(drawn: tuple[Suspects, np.ndarray], order: str) -> None:
     suspects, states = drawn
     chosen = Filter(order=order)

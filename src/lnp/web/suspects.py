@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lnp.audit.order import spread_order
 from lnp.audit.table import AuditTable
 from lnp.errors import ConfigError, check_choice, check_range
 from lnp.web.board import AGREED, CHANGED, SKIPPED, TO_DO
@@ -30,8 +31,8 @@ SHOWN: dict[str, tuple[int, ...]] = {
 }
 """What can be listed, by the states that it holds."""
 
-ORDERS = ("suspect", "sure")
-"""The most suspect label first, or the surest proposal of another label first."""
+ORDERS = ("suspect", "spread", "sure")
+"""The most suspect label first; the same with every proposed class in turn; or the surest proposal of another label."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,7 @@ class Suspects:
         agrees = table.proposed == table.given
         return {
             "suspect": np.argsort(table.quality, kind="stable"),
+            "spread": spread_order(table.quality, table.proposed),
             "sure": np.lexsort((table.quality, -table.confidence, agrees)),
         }
 
