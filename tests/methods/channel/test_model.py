@@ -23,7 +23,7 @@ from lnp.graph.labels import ObservedLabels
 from lnp.methods.base import Epoch, Method
 from lnp.methods.batch import Batch, full_batch
 from lnp.methods.channel.config import CANDIDATES, VARIANTS, ChannelConfig
-from lnp.methods.channel.model import EQUAL_ROWS, LABELS, LEAST, OWN_ROWS, TRAINING, Channel
+from lnp.methods.channel.model import EQUAL_ROWS, FIRST_ROWS, LABELS, LEAST, OWN_ROWS, TRAINING, Channel
 from lnp.methods.channel.prior import Prior
 from lnp.methods.channel.transition import learn_transition, shared_rows
 from lnp.nn.sparse import SparseMatrix
@@ -76,7 +76,7 @@ def test_flip_noise_has_rows_of_its_own_close_to_the_true_ones(dataset: Dataset)
     model = build(batch, **SHORT)
     result = train(model, batch)
     assert bool(model.own_rows)
-    assert model.own_evidence - model.evidence.max() > model.config.gain
+    assert max(model.own_evidence, model.evidence.max()) - model.equal_evidence > model.config.gain
     np.testing.assert_allclose(model.transition.numpy(), task.corruption.realised_matrix, atol=0.08)
     assert torch.equal(model.channel, model.transition)
     assert accuracy(result, dataset, task.split.test) > 0.95
@@ -91,8 +91,8 @@ def test_uniform_noise_has_equal_rows_and_the_labels_are_learnt_as_they_are(data
     model = build(batch, **SHORT)
     result = train(model, batch)
     assert not bool(model.own_rows)
-    assert model.own_evidence - model.evidence.max() < model.config.gain
-    assert torch.equal(model.transition, model.equal_rows[VARIANTS.index("smooth")])
+    assert max(model.own_evidence, model.evidence.max()) - model.equal_evidence < model.config.gain
+    assert torch.equal(model.transition, model.equal_rows)
     diagonal, elsewhere = model.transition.diagonal(), model.transition[~torch.eye(3, dtype=torch.bool)]
     assert diagonal.unique().numel() == elsewhere.unique().numel() == 1
     assert diagonal[0].item() == pytest.approx(0.6, abs=0.2)  # bounded logits leave some of the prior's doubt in T
@@ -100,19 +100,26 @@ def test_uniform_noise_has_equal_rows_and_the_labels_are_learnt_as_they_are(data
     assert accuracy(result, dataset, task.split.test) > 0.95
 
 
-@pytest.mark.parametrize(("gain", "own"), [(0.0, True), (1e6, False)])
-def test_the_gain_decides(batch: Batch, gain: float, own: bool) -> None:
-    """At the same evidence on both sides; the loser's T is given up."""
-    model = build(batch, variant="smooth", gain=gain)
+@pytest.mark.parametrize(("first", "own", "equal", "kept"), [
+    (-0.8, -0.9, -1.0, "first"),
+    (-0.9, -0.8, -1.0, "own"),
+    (-0.9, -0.97, -0.92, "equal"),
+    (-0.97, -0.9, -0.92, "equal"),
+])  # fmt: skip
+def test_the_better_start_stays_if_it_beats_equal_rows(
+    batch: Batch, first: float, own: float, equal: float, kept: str
+) -> None:
+    model = build(batch, variant="smooth", gain=0.05)
     model.learning.fill_(VARIANTS.index("smooth"))
     model.phase.fill_(OWN_ROWS)
-    model.evidence[model.learning], model.own_evidence[...] = -1.0, -0.9
-    model.transition.copy_(torch.from_numpy(NOISE))
-    model.equal_rows[model.learning] = 0.4 * torch.eye(3) + 0.2
-    chosen = model.transition.clone() if own else model.equal_rows[model.learning].clone()
+    model.evidence[model.learning], model.own_evidence[...], model.equal_evidence[...] = first, own, equal
+    matrices = {"own": torch.from_numpy(NOISE).float(), "equal": 0.4 * torch.eye(3) + 0.2, "first": torch.eye(3)}
+    model.transition.copy_(matrices["own"])
+    model.equal_rows.copy_(matrices["equal"])
+    model.first_rows[model.learning] = matrices["first"]
     model._begin_training(batch, Seeds(0).randomness())
-    assert bool(model.own_rows) == own
-    assert torch.equal(model.transition, chosen)
+    assert bool(model.own_rows) == (kept != "equal")
+    assert torch.equal(model.transition, matrices[kept])
     assert int(model.phase) == TRAINING
 
 
@@ -177,10 +184,10 @@ def test_relabelling_the_classes_relabels_t_and_the_predictions(batch: Batch, mo
     again: list[torch.Tensor] = []
     after = train(model, renamed, on_epoch=lambda *_: again.append(model.transition.clone())).probabilities
     torch.testing.assert_close(after, before[:, old], rtol=0, atol=1e-4)
-    torch.testing.assert_close(torch.stack(again), torch.stack(learned)[:, old][:, :, old], rtol=0, atol=1e-4)
+    torch.testing.assert_close(torch.stack(again), torch.stack(learned)[:, old][:, :, old], rtol=0, atol=1e-3)
     torch.testing.assert_close(model.confusion, plain.confusion[old][:, old], rtol=0, atol=1e-3)
     torch.testing.assert_close(model.evidence, plain.evidence, rtol=0, atol=1e-4)
-    own = learned[4 * 5 - 1]  # after the last epoch with own rows
+    own = learned[4 * 6 - 1]  # after the last epoch with own rows
     assert (own - own[old][:, old]).abs().max() > 0.01  # or nothing was tested
 
 
@@ -195,7 +202,7 @@ def random_probabilities(count: int, seed: int = 0) -> torch.Tensor:
     return torch.from_numpy(np.random.default_rng(seed).dirichlet(np.ones(3), count)).float()
 
 
-@pytest.mark.parametrize("phase", [EQUAL_ROWS, OWN_ROWS])
+@pytest.mark.parametrize("phase", [FIRST_ROWS, EQUAL_ROWS, OWN_ROWS])
 def test_an_epoch_is_an_e_step_and_an_m_step(batch: Batch, phase: int) -> None:
     model = build(batch, start_epochs=3)
     model.phase.fill_(phase)
@@ -220,11 +227,23 @@ def test_an_epoch_is_an_e_step_and_an_m_step(batch: Batch, phase: int) -> None:
         sharper = probabilities[batch.noisy].double() ** power
         given = (sharper / sharper.sum(dim=1, keepdim=True)) @ model.transition.double()
         likelihoods.append(given.gather(1, batch.noisy_labels.unsqueeze(1)).log().mean().item())
-    evidence = model.evidence[2] if phase == EQUAL_ROWS else model.own_evidence
-    assert evidence.item() == pytest.approx(max(likelihoods), rel=1e-5)
-    if phase == EQUAL_ROWS:
-        assert torch.equal(model.equal_rows[2], model.transition)
-        assert model.evidence.isfinite().sum() == 1
+    found = {FIRST_ROWS: model.evidence[2], EQUAL_ROWS: model.equal_evidence, OWN_ROWS: model.own_evidence}
+    assert found[phase].item() == pytest.approx(max(likelihoods), rel=1e-5)
+    assert sum(value.isfinite().item() for value in found.values()) == 1
+    if phase != OWN_ROWS:
+        kept = model.equal_rows if phase == EQUAL_ROWS else model.first_rows[2]
+        assert torch.equal(kept, model.transition)
+
+
+def test_before_the_first_step_t_says_nothing_of_classes_with_trusted_nodes(batch: Batch) -> None:
+    """The shares of the given labels, one more of each, in every row; half the identity where nobody is trusted."""
+    untrusted = replace(batch, trusted=batch.trusted[batch.trusted_labels != 1])
+    model = build(untrusted)
+    model._begin(FIRST_ROWS, "smooth", untrusted, Seeds(0).randomness())
+    counts = np.bincount(batch.noisy_labels.numpy(), minlength=3) + 1
+    expected = np.tile(counts / counts.sum(), (3, 1))
+    expected[1] = (expected[1] + np.eye(3)[1]) / 2
+    np.testing.assert_allclose(model.transition.numpy(), expected, rtol=1e-6)
 
 
 def test_equal_rows_are_never_pure_noise(batch: Batch) -> None:
@@ -337,7 +356,7 @@ def test_given_labels_are_foretold_with_the_t_of_the_loss_at_hand(batch: Batch) 
     torch.testing.assert_close(model.given_distribution(probabilities), through)
 
 
-@pytest.mark.parametrize(("phase", "bound"), [(EQUAL_ROWS, 3.0), (LABELS, 0.0), (OWN_ROWS, 3.0)])
+@pytest.mark.parametrize(("phase", "bound"), [(FIRST_ROWS, 3.0), (EQUAL_ROWS, 3.0), (LABELS, 0.0), (OWN_ROWS, 3.0)])
 def test_while_t_is_learned_the_halves_speak(batch: Batch, phase: int, bound: float) -> None:
     model = build(batch, hidden=8, variant="smooth").eval()
     with torch.no_grad():
@@ -368,7 +387,8 @@ def test_stages_share_one_cut_and_the_last_network_waits(batch: Batch) -> None:
             before.update({name: value.clone() for name, value in model.prior.state_dict().items()})
 
     train(model, batch, on_epoch=look)
-    names = ["equal rows, smooth", "equal rows, features", "equal rows, links", "labels", "own rows", "train"]
+    names = ["first rows, smooth", "first rows, features", "first rows, links"]
+    names += ["equal rows", "labels", "own rows", "train"]
     assert stages == [name for name in names for _ in range(4)]
     assert all(torch.equal(cut, cuts[0]) for cut in cuts)
     assert all(torch.equal(value, before[name]) for name, value in start.items())
@@ -382,7 +402,7 @@ def test_stages_share_one_cut_and_the_last_network_waits(batch: Batch) -> None:
 
 def test_one_variant_is_not_compared(batch: Batch) -> None:
     names = [stage.name for stage in build(batch, variant="plain").stages(batch)]
-    assert names == ["equal rows, plain", "labels", "own rows", "train"]
+    assert names == ["first rows, plain", "equal rows", "labels", "own rows", "train"]
 
 
 def run_toy(batch: Batch, rule: Selection, **options: object) -> tuple[Channel, Randomness, FitResult]:

@@ -11,13 +11,15 @@ tight, and training maximises the likelihood itself: nothing is left for the pap
 Every question on the way is settled by how likely given labels are to networks that have not learnt them
 (:mod:`lnp.methods.channel.halves`):
 
-1. *Equal rows*, for each variant of the prior. T by expectation maximisation, with one probability of keeping a label
-   for all classes. The variant under which the labels are most likely stays.
-2. *Labels*. Networks learn the given labels as they are. What they say of T_C, whose true labels are known, is where T
-   goes on from: on average a row of T is what is said of that class.
-3. *Own rows*. T by expectation maximisation again, with a row of its own for each class. Such rows can also describe a
-   network's confusions, so they must explain the labels better than equal rows by ``gain``.
-4. *Train.* A fresh network maximises the likelihood. With rows of their own, through T. With equal rows the noise
+1. *First rows*, for each variant of the prior. T by expectation maximisation with a row for each class. Up to the first
+   M-step the rows are equal, which says nothing, so that T_C alone teaches. The variant under which the labels are most
+   likely stays.
+2. *Equal rows*. The same with one probability of keeping a label for all classes.
+3. *Labels*. Networks learn the given labels as they are. What they say of T_C, whose true labels are known, is another
+   place for T to start from: on average a row of T is what is said of that class.
+4. *Own rows*. T by expectation maximisation from there. The better of both T stays, if it explains the labels better
+   than equal rows by ``gain``: rows of their own can also describe a network's confusions.
+5. *Train.* A fresh network maximises the likelihood. With rows of their own, through T. With equal rows the noise
    changes no order of the classes, so the network learns the given labels as they are, which it does more surely.
 
 ``docs/channel.md`` has the derivation and what each part is worth.
@@ -42,7 +44,7 @@ from lnp.seeds import Generator, Randomness
 
 __all__ = ["Channel"]
 
-EQUAL_ROWS, LABELS, OWN_ROWS, TRAINING = range(4)
+FIRST_ROWS, EQUAL_ROWS, LABELS, OWN_ROWS, TRAINING = range(5)
 """The values of ``phase``."""
 
 LEAST = 0.2
@@ -61,9 +63,11 @@ class Channel(Method):
         halves: The two networks that T is learned with.
         transition: T, the identity before it is learned.
         own_rows: Whether T has rows of its own.
-        equal_rows: T with equal rows as learned with each variant.
+        first_rows: T as learned first with each variant.
         evidence: Mean log-likelihood of unseen labels with it, minus infinity where it was not tried.
-        own_evidence: The same with own rows.
+        equal_rows: T with equal rows.
+        equal_evidence: Mean log-likelihood of unseen labels with it.
+        own_evidence: The same with rows that start from what is said of T_C.
         confusion: What networks that learned the labels say of T_C, summed by true class.
         phase: What is being learned.
         learning: The number of the variant that is learning.
@@ -73,8 +77,10 @@ class Channel(Method):
     config: ChannelConfig
     transition: Tensor
     own_rows: Tensor
-    equal_rows: Tensor
+    first_rows: Tensor
     evidence: Tensor
+    equal_rows: Tensor
+    equal_evidence: Tensor
     own_evidence: Tensor
     confusion: Tensor
     phase: Tensor
@@ -88,8 +94,10 @@ class Channel(Method):
         identity = torch.eye(batch.class_count)
         self.register_buffer("transition", identity)
         self.register_buffer("own_rows", torch.tensor(False))
-        self.register_buffer("equal_rows", identity.repeat(len(VARIANTS), 1, 1))
+        self.register_buffer("first_rows", identity.repeat(len(VARIANTS), 1, 1))
         self.register_buffer("evidence", torch.full((len(VARIANTS),), -torch.inf))
+        self.register_buffer("equal_rows", identity.clone())
+        self.register_buffer("equal_evidence", torch.tensor(-torch.inf))
         self.register_buffer("own_evidence", torch.tensor(-torch.inf))
         self.register_buffer("confusion", torch.zeros_like(identity))
         self.register_buffer("phase", torch.tensor(TRAINING))
@@ -101,11 +109,12 @@ class Channel(Method):
         return VARIANTS[int(self.evidence.argmax())] if self.config.variant == "auto" else self.config.variant
 
     def stages(self, batch: Batch) -> list[Stage]:
-        """Learn T with equal rows and every candidate, then with own rows, then train."""
+        """Learn T with every candidate, compare it with equal rows and with another start, then train."""
         config, stages = self.config, []
         if batch.noisy.numel() > 1 and config.estimate_epochs > 0:
             for variant in config.candidates:
-                stages.append(self._estimate(f"equal rows, {variant}", config.estimate_epochs, EQUAL_ROWS, variant))
+                stages.append(self._estimate(f"first rows, {variant}", config.estimate_epochs, FIRST_ROWS, variant))
+            stages.append(self._estimate("equal rows", config.estimate_epochs, EQUAL_ROWS))
             stages.append(self._estimate("labels", config.label_epochs, LABELS))
             stages.append(self._estimate("own rows", config.estimate_epochs, OWN_ROWS))
         train = Stage(
@@ -166,9 +175,12 @@ class Channel(Method):
         evidence = calibrated_evidence(logs, labels, self.transition)
         if phase == OWN_ROWS:
             self.own_evidence.copy_(evidence)
+        elif phase == EQUAL_ROWS:
+            self.equal_evidence.copy_(evidence)
+            self.equal_rows.copy_(self.transition)
         else:
             self.evidence[self.learning] = evidence
-            self.equal_rows[self.learning] = self.transition
+            self.first_rows[self.learning] = self.transition
 
     def _estimate(self, name: str, epochs: int, phase: int, variant: str | None = None) -> Stage:
         adam = Optimiser(self.halves.parameters(), self.config.learning_rate, self.config.weight_decay)
@@ -189,6 +201,8 @@ class Channel(Method):
         self.learning.fill_(VARIANTS.index(variant or self.variant))
         if phase == LABELS:
             self.transition.copy_(torch.eye(batch.class_count))
+        elif phase == FIRST_ROWS:
+            self.transition.copy_(_uninformed(batch))
         else:
             self.transition.copy_(self._rows(self._start_counts()))
 
@@ -221,7 +235,20 @@ class Channel(Method):
 
     def _begin_training(self, batch: Batch, randomness: Randomness) -> None:
         if int(self.phase) == OWN_ROWS:
-            self.own_rows.fill_(bool(self.own_evidence - self.evidence[self.learning] >= self.config.gain))
+            first = self.evidence[self.learning]
+            if first >= self.own_evidence:
+                self.transition.copy_(self.first_rows[self.learning])
+            best = torch.maximum(first, self.own_evidence)
+            self.own_rows.fill_(bool(best - self.equal_evidence >= self.config.gain))
             if not self.own_rows:
-                self.transition.copy_(self.equal_rows[self.learning])
+                self.transition.copy_(self.equal_rows)
         self.phase.fill_(TRAINING)
+
+
+def _uninformed(batch: Batch) -> Tensor:
+    """T before anything is known: the shares of the given labels in every row, half the identity without T_C."""
+    classes = batch.class_count
+    shares = torch.bincount(batch.noisy_labels, minlength=classes) + 1.0
+    rows = (shares / shares.sum()).repeat(classes, 1)
+    trusted = torch.bincount(batch.trusted_labels, minlength=classes) > 0
+    return torch.where(trusted.unsqueeze(1), rows, (rows + torch.eye(classes, device=rows.device)) / 2)
