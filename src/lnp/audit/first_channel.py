@@ -19,8 +19,8 @@ from lnp.seeds import Seeds
 
 __all__ = ["STEPS", "learn_first_channel"]
 
-STEPS = 3
-"""Equal rows, the labels as they are, own rows."""
+STEPS = 4
+"""First rows, equal rows, the labels as they are, own rows."""
 
 
 def learn_first_channel(

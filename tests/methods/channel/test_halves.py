@@ -82,8 +82,8 @@ def test_each_network_is_half_as_wide(batch: Batch, hidden: int, half: int) -> N
     assert widths == [half, half]
 
 
-def after_the_first_stage(batch: Batch, variant: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """What is said of every node after ten epochs in which T stays where it is, and the cut."""
+def after_learning_equal_rows(batch: Batch, variant: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """What is said of every node after ten epochs of the second stage, in which T stays where it is, and the cut."""
     config = ChannelConfig(hidden=8, variant=variant, estimate_epochs=10, start_epochs=99)
     model = Channel(config, batch, Seeds(0).generator("initialisation"))
     seen: list[torch.Tensor] = []
@@ -92,7 +92,7 @@ def after_the_first_stage(batch: Batch, variant: str) -> tuple[torch.Tensor, tor
         model.eval()
         with torch.no_grad():
             seen.append(model.predict(batch))
-        if len(seen) == 10:
+        if len(seen) == 20:
             raise KeyboardInterrupt
 
     with contextlib.suppress(KeyboardInterrupt):
@@ -103,12 +103,12 @@ def after_the_first_stage(batch: Batch, variant: str) -> tuple[torch.Tensor, tor
 @pytest.mark.parametrize("variant", ["smooth", "features", "links"])
 def test_the_label_of_a_node_never_reaches_what_is_said_of_it(batch: Batch, variant: str) -> None:
     """Another label for one node: every bit of its own prediction stays, while that of others changes."""
-    before, side = after_the_first_stage(batch, variant)
+    before, side = after_learning_equal_rows(batch, variant)
     for half in (0, 1):
         node = int((side == half).nonzero()[3])
         given = batch.given.clone()
         given[node] = (given[node] + 1) % 3
-        after, again = after_the_first_stage(replace(batch, given=given), variant)
+        after, again = after_learning_equal_rows(replace(batch, given=given), variant)
         assert torch.equal(again, side)
         assert torch.equal(after[node], before[node])
         assert torch.equal(after[side == half], before[side == half])  # the same network says it of its whole half

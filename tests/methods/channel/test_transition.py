@@ -186,3 +186,9 @@ def test_expectation_maximisation_never_lowers_the_posterior_and_finds_the_chann
         found = posterior_mode(expected_counts(label_posterior(logits, labels, found), labels), pseudo)
     assert all(after >= before - 1e-9 for before, after in itertools.pairwise(values))
     np.testing.assert_allclose(found.numpy(), channel, atol=0.05)
+
+
+def test_with_one_class_every_label_is_kept() -> None:
+    counts = torch.tensor([[7.0]])
+    assert shared_rows(counts, least=0.2).tolist() == [[1.0]]
+    assert learn_transition(counts).tolist() == [[1.0]]

@@ -13,12 +13,12 @@ Every question on the way is settled by how likely given labels are to networks 
 
 1. *First rows*, for each variant of the prior. T by expectation maximisation with a row for each class. Up to the first
    M-step the rows are equal, which says nothing, so that T_C alone teaches. The variant under which the labels are most
-   likely stays.
-2. *Equal rows*. The same with one probability of keeping a label for all classes.
+   likely goes on to 3 and 4.
+2. *Equal rows*, for each variant. The same with one probability of keeping a label for all classes.
 3. *Labels*. Networks learn the given labels as they are. What they say of T_C, whose true labels are known, is another
    place for T to start from: on average a row of T is what is said of that class.
 4. *Own rows*. T by expectation maximisation from there. The better of both T stays, if it explains the labels better
-   than equal rows by ``gain``: rows of their own can also describe a network's confusions.
+   than the best of equal rows by ``gain``: rows of their own can also describe a network's confusions.
 5. *Train.* A fresh network maximises the likelihood. With rows of their own, through T. With equal rows the noise
    changes no order of the classes, so the network learns the given labels as they are, which it does more surely.
 
@@ -65,8 +65,8 @@ class Channel(Method):
         own_rows: Whether T has rows of its own.
         first_rows: T as learned first with each variant.
         evidence: Mean log-likelihood of unseen labels with it, minus infinity where it was not tried.
-        equal_rows: T with equal rows.
-        equal_evidence: Mean log-likelihood of unseen labels with it.
+        equal_rows: T with equal rows with each variant.
+        equal_evidence: Mean log-likelihood of unseen labels with it, minus infinity where it was not tried.
         own_evidence: The same with rows that start from what is said of T_C.
         confusion: What networks that learned the labels say of T_C, summed by true class.
         phase: What is being learned.
@@ -96,8 +96,8 @@ class Channel(Method):
         self.register_buffer("own_rows", torch.tensor(False))
         self.register_buffer("first_rows", identity.repeat(len(VARIANTS), 1, 1))
         self.register_buffer("evidence", torch.full((len(VARIANTS),), -torch.inf))
-        self.register_buffer("equal_rows", identity.clone())
-        self.register_buffer("equal_evidence", torch.tensor(-torch.inf))
+        self.register_buffer("equal_rows", identity.repeat(len(VARIANTS), 1, 1))
+        self.register_buffer("equal_evidence", torch.full((len(VARIANTS),), -torch.inf))
         self.register_buffer("own_evidence", torch.tensor(-torch.inf))
         self.register_buffer("confusion", torch.zeros_like(identity))
         self.register_buffer("phase", torch.tensor(TRAINING))
@@ -105,16 +105,19 @@ class Channel(Method):
 
     @property
     def variant(self) -> str:
-        """The variant of the prior: the one asked for, or the one with the most evidence."""
-        return VARIANTS[int(self.evidence.argmax())] if self.config.variant == "auto" else self.config.variant
+        """The variant of the prior: the one asked for, or the one with the most evidence for the rows that T has."""
+        if self.config.variant != "auto":
+            return self.config.variant
+        evidence = self.evidence if self.own_rows else self.equal_evidence
+        return VARIANTS[int(evidence.argmax())]
 
     def stages(self, batch: Batch) -> list[Stage]:
-        """Learn T with every candidate, compare it with equal rows and with another start, then train."""
+        """Learn T with every candidate, with rows of their own and equal ones, and from another start, then train."""
         config, stages = self.config, []
         if batch.noisy.numel() > 1 and config.estimate_epochs > 0:
-            for variant in config.candidates:
-                stages.append(self._estimate(f"first rows, {variant}", config.estimate_epochs, FIRST_ROWS, variant))
-            stages.append(self._estimate("equal rows", config.estimate_epochs, EQUAL_ROWS))
+            for name, phase in (("first rows", FIRST_ROWS), ("equal rows", EQUAL_ROWS)):
+                for variant in config.candidates:
+                    stages.append(self._estimate(f"{name}, {variant}", config.estimate_epochs, phase, variant))
             stages.append(self._estimate("labels", config.label_epochs, LABELS))
             stages.append(self._estimate("own rows", config.estimate_epochs, OWN_ROWS))
         train = Stage(
@@ -176,8 +179,8 @@ class Channel(Method):
         if phase == OWN_ROWS:
             self.own_evidence.copy_(evidence)
         elif phase == EQUAL_ROWS:
-            self.equal_evidence.copy_(evidence)
-            self.equal_rows.copy_(self.transition)
+            self.equal_evidence[self.learning] = evidence
+            self.equal_rows[self.learning] = self.transition
         else:
             self.evidence[self.learning] = evidence
             self.first_rows[self.learning] = self.transition
@@ -198,7 +201,7 @@ class Channel(Method):
             self.halves.draw(batch, randomness.sampling)
         self.halves.restart(batch, randomness.sampling)
         self.phase.fill_(phase)
-        self.learning.fill_(VARIANTS.index(variant or self.variant))
+        self.learning.fill_(VARIANTS.index(variant) if variant else int(self.evidence.argmax()))
         if phase == LABELS:
             self.transition.copy_(torch.eye(batch.class_count))
         elif phase == FIRST_ROWS:
@@ -239,16 +242,15 @@ class Channel(Method):
             if first >= self.own_evidence:
                 self.transition.copy_(self.first_rows[self.learning])
             best = torch.maximum(first, self.own_evidence)
-            self.own_rows.fill_(bool(best - self.equal_evidence >= self.config.gain))
+            self.own_rows.fill_(bool(best - self.equal_evidence.max() >= self.config.gain))
             if not self.own_rows:
-                self.transition.copy_(self.equal_rows)
+                self.transition.copy_(self.equal_rows[VARIANTS.index(self.variant)])
         self.phase.fill_(TRAINING)
 
 
 def _uninformed(batch: Batch) -> Tensor:
-    """T before anything is known: the shares of the given labels in every row, half the identity without T_C."""
-    classes = batch.class_count
-    shares = torch.bincount(batch.noisy_labels, minlength=classes) + 1.0
-    rows = (shares / shares.sum()).repeat(classes, 1)
-    trusted = torch.bincount(batch.trusted_labels, minlength=classes) > 0
-    return torch.where(trusted.unsqueeze(1), rows, (rows + torch.eye(classes, device=rows.device)) / 2)
+    """T before anything is known: all labels alike in the row of a class that T_C teaches, in others half are right."""
+    classes, device = batch.class_count, batch.given.device
+    rows = torch.full((classes, classes), 1 / classes, device=device)
+    taught = torch.bincount(batch.trusted_labels, minlength=classes) > 0
+    return torch.where(taught.unsqueeze(1), rows, (rows + torch.eye(classes, device=device)) / 2)

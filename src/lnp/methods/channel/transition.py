@@ -52,6 +52,8 @@ def shared_rows(counts: Tensor, *, least: float = 0.0) -> Tensor:
     [[0.8, 0.2], [0.2, 0.8]]
     """
     classes = counts.shape[0]
+    if classes == 1:
+        return torch.ones_like(counts)
     kept = (counts.diagonal() / counts.sum(dim=1).clamp(min=1e-12)).mean()
     kept = kept.clamp(max(1e-3, least + (1 - least) / classes if least > 0 else 0.0), 1 - 1e-3)
     rest = (1 - kept) / (classes - 1)
