@@ -59,6 +59,7 @@ def test_the_channel_varies_what_its_network_is_and_how_much_trusted_nodes_count
     assert set(space["variant"]) == {*VARIANTS, "auto"}  # auto is the default, which is always in
     assert "auto" not in SPACES["lnp-channel"]["variant"]
     assert {"normalisation", "hidden", "dropout", "learning_rate", "weight_decay", "trusted_weight"} < set(space)
+    assert space["gain"][0] == 0.0  # rows of their own wherever they explain more
     assert not {"epochs", "logit_bound"} & set(space)
 
 
