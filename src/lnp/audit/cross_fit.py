@@ -1,14 +1,11 @@
 r"""The audit's own scorer: cross-fitted networks and a channel that explain the labels together.
 
-1. Networks learn the labels through uniform noise of a presumed rate and judge labels and trusted nodes that they have
-   not seen (:mod:`lnp.audit.folds`), for each variant of the prior. The one under which the labels are most likely
-   stays.
-2. The channel model (:mod:`lnp.methods.channel.model`) learns a channel with a row of its own for each class. Networks
-   learn through it; their judgement and the labels give a better one (:mod:`lnp.audit.channel_fit`), through which
-   other networks learn.
-3. Rows of its own can also describe a network's confusions, so they are believed only where they make unseen labels and
-   trusted nodes more likely than uniform noise does, by :data:`GAIN` nats a label.
-4. Bayes' rule (:mod:`lnp.audit.posterior`) with the judgement of those who won. The trusted nodes, where only a
+1. The channel model says whether noise treats all classes alike or every class has mistakes of its own, and which
+   variant of the network suits the graph (:mod:`lnp.audit.first_channel`).
+2. *Alike*: networks learn the labels through uniform noise of a presumed rate and judge labels and trusted nodes that
+   they have not seen (:mod:`lnp.audit.folds`). *Own rows*: networks learn through the channel that was found; their
+   judgement and the labels give a better one (:mod:`lnp.audit.channel_fit`), through which other networks learn.
+3. Bayes' rule (:mod:`lnp.audit.posterior`) with the judgement of the last networks. The trusted nodes, where only a
    network can be wrong, tell its mistakes from wrong labels.
 
 Rounds, weights and the gain were compared on other draws than those reported; docs/audit.md says where that separation
@@ -26,20 +23,13 @@ from lnp.audit.channel_fit import ChannelFit, believed, fit_channel, fit_doubts,
 from lnp.audit.first_channel import STEPS, learn_first_channel
 from lnp.audit.folds import FOLDS, OnNetwork, draw_folds, out_of_fold
 from lnp.audit.network import ChannelNetworkConfig
-from lnp.audit.posterior import Floats, label_posterior, log_likelihood, quality_of
+from lnp.audit.posterior import Floats, label_posterior
 from lnp.audit.transition import uniform_transition
 from lnp.methods.base import MethodConfig
 from lnp.methods.batch import Batch
-from lnp.methods.channel.config import CANDIDATES
 from lnp.seeds import Generator, Seeds
 
 __all__ = ["NETWORKS", "LabelScores", "audit_network", "cross_fit"]
-
-GAIN = 0.07
-"""By how many nats a label a channel with rows of its own must beat one with equal rows."""
-
-TRUSTED_SHARE = 0.1
-"""What all trusted nodes weigh together against all labels when the two are compared."""
 
 PRESUMED_RATE = 0.3
 """The rate of the uniform noise that networks learn through. They rank labels better behind it than without a channel;
@@ -52,7 +42,7 @@ behind the second: as much, until the channel keeps the classes apart by itself.
 SAMPLE = 20_000
 """So many labels are enough to fit a channel; with more, these are drawn."""
 
-NETWORKS = STEPS + (len(CANDIDATES) + 2) * FOLDS
+NETWORKS = STEPS + 2 * FOLDS
 """How many networks :func:`cross_fit` reports; each step of the first channel counts as one."""
 
 
@@ -104,36 +94,18 @@ def cross_fit(
     def judged(network: ChannelNetworkConfig, channel: Floats) -> Floats:
         return out_of_fold(batch, network, channel, parts, generator, on_network)
 
-    uniform = uniform_transition(PRESUMED_RATE, batch.class_count)
-    alike = replace(config, trusted_share=0.0, class_presence=0.0)  # a trusted label weighs as much as any other
-    tried = {variant: judged(replace(alike, variant=variant), uniform) for variant in CANDIDATES}
-    fitted = {variant: fit_channel(logs[nodes], some, equal_rows=True) for variant, logs in tried.items()}
-    variant = max(CANDIDATES, key=lambda name: fitted[name].score)
-    equal, anchored = tried[variant], replace(config, variant=variant)
-
-    first = learn_first_channel(batch, anchored, seeds, on_network)
-    before = judged(replace(anchored, trusted_share=FIRST_SHARE), first)
-    channel = fit_channel(before[nodes], some).transition
-    own = judged(replace(anchored, trusted_share=SHARE), channel)
-
-    explained = []
-    for judgement, equal_rows in ((own, False), (equal, True)):
-        seen = judgement[nodes], some, judgement[trusted], given[trusted]
-        fits = fit_doubts(*seen, equal_rows=equal_rows)
-        explained.append((judgement[noisy], fits, _evidence(*seen, max(fits, key=lambda fit: fit.score))))
-    logs, fits, _ = explained[0 if explained[0][2] - explained[1][2] >= GAIN else 1]
-    return _score(logs, labels, fits)
-
-
-def _evidence(
-    logs: Floats, labels: NDArray[np.int64], trusted_logs: Floats, trusted_labels: NDArray[np.int64], fit: ChannelFit
-) -> float:
-    """The mean log-likelihood of labels, and that of trusted nodes by its share."""
-    mean = log_likelihood(believed(logs, fit.sharpness, fit.doubt), labels, fit.transition) / labels.size
-    if trusted_labels.size:
-        probabilities = believed(trusted_logs, fit.sharpness, fit.doubt)
-        mean += TRUSTED_SHARE * float(np.log(quality_of(probabilities, trusted_labels)).mean())
-    return mean
+    first = learn_first_channel(batch, config, seeds, on_network)
+    network = replace(config, variant=first.variant)
+    if first.own_rows:
+        before = judged(replace(network, trusted_share=FIRST_SHARE), first.transition)
+        channel = fit_channel(before[nodes], some).transition
+        logs = judged(replace(network, trusted_share=SHARE), channel)
+    else:  # a trusted label weighs as much as any other
+        alike = replace(network, trusted_share=0.0, class_presence=0.0)
+        uniform = uniform_transition(PRESUMED_RATE, batch.class_count)
+        logs = np.mean([judged(alike, uniform) for _ in range(2)], axis=0)
+    fits = fit_doubts(logs[nodes], some, logs[trusted], given[trusted], equal_rows=not first.own_rows)
+    return _score(logs[noisy], labels, fits)
 
 
 def _score(logs: Floats, given: NDArray[np.int64], fits: list[ChannelFit]) -> LabelScores:

@@ -1,10 +1,13 @@
-"""The channel to begin with: what the channel model finds out before it trains.
+"""What the channel model finds out before it trains: the kind of noise, the network that suits the graph, a first T.
 
-With ``gain`` 0 its channel with rows of its own stays wherever it explains unseen labels at least as well as the one
-with equal rows. The audit has its own networks and asks again (:mod:`lnp.audit.cross_fit`).
+The channel model compares noise that treats all classes alike with a T that has a row of its own for each class, both
+with every variant of the network, by how likely unseen labels are (:mod:`lnp.methods.channel.model`). The audit takes
+its answer and goes on with networks of its own, which judge more labels from more of the others.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from lnp.audit.folds import OnNetwork
 from lnp.audit.network import ChannelNetworkConfig
@@ -13,24 +16,42 @@ from lnp.engine.fit import FitOptions, fit
 from lnp.engine.history import EpochRecord
 from lnp.engine.selection import select_last
 from lnp.methods.batch import Batch
-from lnp.methods.channel.config import ChannelConfig
+from lnp.methods.channel.config import CANDIDATES, ChannelConfig
 from lnp.methods.channel.model import Channel
 from lnp.seeds import Seeds
 
-__all__ = ["STEPS", "learn_first_channel"]
+__all__ = ["GAIN", "STEPS", "FirstChannel", "learn_first_channel"]
 
-STEPS = 4
-"""First rows, equal rows, the labels as they are, own rows."""
+GAIN = 0.035
+"""By how many nats a label a channel with rows of its own must beat one with equal rows."""
+
+STEPS = 2 * len(CANDIDATES) + 2
+"""First rows and equal rows with every variant, the labels as they are, own rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class FirstChannel:
+    """The answer.
+
+    Args:
+        variant: What stands beside the backbone.
+        own_rows: Whether the classes have mistakes of their own.
+        transition: ``(c, c)`` T.
+    """
+
+    variant: str
+    own_rows: bool
+    transition: Floats
 
 
 def learn_first_channel(
     batch: Batch, config: ChannelNetworkConfig, seeds: Seeds, on_step: OnNetwork | None = None
-) -> Floats:
-    """``(c, c)`` the channel with a row of its own for each class, or uniform noise where that explains more.
+) -> FirstChannel:
+    """Asks the channel model.
 
     Args:
-        batch: Graph, noisy and trusted labels.
-        config: Backbone, size and variant.
+        batch: Graph, noisy and trusted labels; at least two noisy ones.
+        config: Backbone and size.
         seeds: Where all draws come from.
         on_step: Called after each of the :data:`STEPS`.
     """
@@ -39,9 +60,8 @@ def learn_first_channel(
         hidden=config.hidden,
         layers=config.layers,
         self_in_two_hop=config.self_in_two_hop,
-        variant=config.variant,
         epochs=0,
-        gain=0.0,
+        gain=GAIN,
     )
 
     def on_epoch(record: EpochRecord, epochs: int) -> None:
@@ -50,5 +70,4 @@ def learn_first_channel(
 
     method = Channel(options, batch, seeds.generator("audit channel")).to(batch.given.device)
     fit(method, batch, select_last(), seeds.randomness(), FitOptions(on_epoch=on_epoch))
-    transition: Floats = method.transition.double().cpu().numpy()
-    return transition
+    return FirstChannel(method.variant, bool(method.own_rows), method.transition.double().cpu().numpy())
