@@ -71,8 +71,21 @@ def test_an_impossible_label_has_a_finite_likelihood() -> None:
     assert selection.score(torch.tensor([[0.0, 1.0], [0.0, 1.0]])) == pytest.approx(math.log(1e-12) / 2)
 
 
+def test_val_given_counts_labels_that_are_the_most_likely_ones_to_be_given() -> None:
+    """Nearly all of class 0 is given 1: a network that is sure of 0 is right where 1 was given, and not elsewhere."""
+    selection = Selection("val-given", np.array([0, 1, 2]), np.array([1, 1, 0]))
+    transition = torch.tensor([[0.2, 0.8], [0.9, 0.1]])
+    table = torch.tensor([[1.0, 0.0], [0.3, 0.7], [0.55, 0.45]])  # P(given 1): 0.8, 0.31, 0.485
+    assert selection.score(table, lambda rows: rows @ transition) == pytest.approx(2 / 3)
+    same = Selection("val-noisy", selection.nodes, selection.labels)
+    assert selection.score(table) == same.score(table) == pytest.approx(2 / 3)
+    unsure = 0.5 + (table - 0.5) / 100
+    even = torch.tensor([[0.2, 0.8], [0.8, 0.2]])
+    assert selection.score(unsure, lambda rows: rows @ even) == selection.score(table, lambda rows: rows @ even)
+
+
 @pytest.mark.parametrize("rule", ["val-clean", "val-noisy", "trusted", "last"])
-def test_only_the_likelihood_asks_for_the_noise(rule: str) -> None:
+def test_only_rules_behind_noise_ask_for_it(rule: str) -> None:
     def unwanted(rows: torch.Tensor) -> torch.Tensor:
         raise AssertionError
 
@@ -117,7 +130,7 @@ def test_last_scores_nothing_and_always_moves_on() -> None:
     assert selection.improves(math.nan, math.nan)
 
 
-@pytest.mark.parametrize("rule", ["val-clean", "val-noisy", "val-likelihood", "trusted"])
+@pytest.mark.parametrize("rule", ["val-clean", "val-noisy", "val-given", "val-likelihood", "trusted"])
 def test_ties_keep_the_first(rule: str) -> None:
     selection = Selection(rule, np.array([0]), np.array([0]))
     assert selection.improves(0.0, None)

@@ -82,18 +82,21 @@ def test_selection_can_be_another_rule(dataset: Dataset) -> None:
     assert abs(wrong - 0.4) < 4 * np.sqrt(0.24 / noisy.selection.nodes.size)
     clean = prepare(dataset, "random", "uniform", 0.4, Seeds(0))
     np.testing.assert_array_equal(noisy.observed.given, clean.observed.given)
-    with pytest.raises(ConfigError, match="one of last, trusted, val-clean, val-likelihood, val-noisy"):
+    with pytest.raises(ConfigError, match="one of last, trusted, val-clean, val-given, val-likelihood, val-noisy"):
         prepare(dataset, "random", "uniform", 0.4, Seeds(0), selection="test")
 
 
+@pytest.mark.parametrize("rule", ["val-likelihood", "val-given"])
 @pytest.mark.parametrize("protocol", ["paper", "random"])
-def test_likelihood_sees_labels_from_the_noise_of_the_training_labels(dataset: Dataset, protocol: str) -> None:
-    task = prepare(dataset, protocol, "flip", 0.6, Seeds(0), selection="val-likelihood")
+def test_rules_behind_noise_see_labels_from_that_of_the_training_labels(
+    dataset: Dataset, protocol: str, rule: str
+) -> None:
+    task = prepare(dataset, protocol, "flip", 0.6, Seeds(0), selection=rule)
     truth, nodes, labels = dataset.truth.labels, task.selection.nodes, task.selection.labels
     clean = prepare(dataset, protocol, "flip", 0.6, Seeds(0), selection="val-clean")
     np.testing.assert_array_equal(task.observed.given, clean.observed.given)
     np.testing.assert_array_equal(nodes, clean.selection.nodes)  # T_C is not among them
-    assert task.selection.rule == "val-likelihood"
+    assert task.selection.rule == rule
     wrong = labels != truth[nodes]
     assert abs(wrong.mean() - 0.6) < 4 * np.sqrt(0.24 / nodes.size)
     # Every class has one other class that it is taken for, and it is the one of the training labels.

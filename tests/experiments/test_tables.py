@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lnp.datasets.catalog import CATALOG
+from lnp.engine.selection import SELECTIONS
 from lnp.errors import ConfigError, UnknownNameError
 from lnp.experiments.protocol import ANNOTATIONS, PROTOCOLS
 from lnp.experiments.tables import Published, load_table, parse_table, table_names
@@ -47,6 +48,9 @@ def test_names_resolve(name: str) -> None:
         assert panel.noise in {*NOISES, ANNOTATIONS}
         assert "paper" in panel.protocols
         assert {ruling.protocol for ruling in panel.protocols.values()} <= PROTOCOLS.keys()
+        for ruling in panel.protocols.values():
+            assert set(ruling.selections) <= {*panel.methods, *panel.extra}
+            assert set(ruling.selections.values()) <= set(SELECTIONS) - {"val-clean"}
         for method in panel.methods:
             for options in panel.settings.values():
                 make_config(method, options)

@@ -1,10 +1,11 @@
 r"""The audit's own scorer: cross-fitted networks and a channel that explain the labels together.
 
-1. The channel model says whether noise treats all classes alike or every class has mistakes of its own, and which
-   variant of the network suits the graph (:mod:`lnp.audit.first_channel`).
-2. *Alike*: networks learn the labels through uniform noise of a presumed rate and judge labels and trusted nodes that
-   they have not seen (:mod:`lnp.audit.folds`). *Own rows*: networks learn through the channel that was found; their
-   judgement and the labels give a better one (:mod:`lnp.audit.channel_fit`), through which other networks learn.
+1. The channel model says whether noise treats all classes alike or every class has mistakes of its own, and then
+   which variant of the network suits the graph (:mod:`lnp.audit.first_channel`).
+2. *Alike*: networks of every variant learn the labels through uniform noise of a presumed rate and judge labels and
+   trusted nodes that they have not seen (:mod:`lnp.audit.folds`); those under which the labels are most likely stay.
+   *Own rows*: networks learn through the channel that was found; their judgement and the labels give a better one
+   (:mod:`lnp.audit.channel_fit`), through which other networks learn, and once more.
 3. Bayes' rule (:mod:`lnp.audit.posterior`) with the judgement of the last networks. The trusted nodes, where only a
    network can be wrong, tell its mistakes from wrong labels.
 
@@ -27,6 +28,7 @@ from lnp.audit.posterior import Floats, label_posterior
 from lnp.audit.transition import uniform_transition
 from lnp.methods.base import MethodConfig
 from lnp.methods.batch import Batch
+from lnp.methods.channel.config import CANDIDATES
 from lnp.seeds import Generator, Seeds
 
 __all__ = ["NETWORKS", "LabelScores", "audit_network", "cross_fit"]
@@ -35,14 +37,14 @@ PRESUMED_RATE = 0.3
 """The rate of the uniform noise that networks learn through. They rank labels better behind it than without a channel;
 how much noise there is, is fitted afterwards."""
 
-FIRST_SHARE, SHARE = 1.0, 0.3
-"""What all trusted nodes weigh together against all noisy ones, behind the first channel with rows of its own and
-behind the second: as much, until the channel keeps the classes apart by itself."""
+SHARES = (1.0, 0.3, 0.3)
+"""What all trusted nodes weigh together against all noisy ones, in each round behind a channel with rows of its own: as
+much, until the channel keeps the classes apart by itself."""
 
 SAMPLE = 20_000
 """So many labels are enough to fit a channel; with more, these are drawn."""
 
-NETWORKS = STEPS + 2 * FOLDS
+NETWORKS = STEPS + 3 * FOLDS
 """How many networks :func:`cross_fit` reports; each step of the first channel counts as one."""
 
 
@@ -95,15 +97,16 @@ def cross_fit(
         return out_of_fold(batch, network, channel, parts, generator, on_network)
 
     first = learn_first_channel(batch, config, seeds, on_network)
-    network = replace(config, variant=first.variant)
     if first.own_rows:
-        before = judged(replace(network, trusted_share=FIRST_SHARE), first.transition)
-        channel = fit_channel(before[nodes], some).transition
-        logs = judged(replace(network, trusted_share=SHARE), channel)
+        channel = first.transition
+        for share in SHARES:
+            logs = judged(replace(config, variant=first.variant, trusted_share=share), channel)
+            channel = fit_channel(logs[nodes], some).transition
     else:  # a trusted label weighs as much as any other
-        alike = replace(network, trusted_share=0.0, class_presence=0.0)
         uniform = uniform_transition(PRESUMED_RATE, batch.class_count)
-        logs = np.mean([judged(alike, uniform) for _ in range(2)], axis=0)
+        alike = replace(config, trusted_share=0.0, class_presence=0.0)
+        tried = [judged(replace(alike, variant=variant), uniform) for variant in CANDIDATES]
+        logs = max(tried, key=lambda logs: fit_channel(logs[nodes], some, equal_rows=True).score)
     fits = fit_doubts(logs[nodes], some, logs[trusted], given[trusted], equal_rows=not first.own_rows)
     return _score(logs[noisy], labels, fits)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lnp.datasets.annotations import llm_labels
 from lnp.datasets.dataset import Dataset
 from lnp.engine.selection import (
+    BEHIND_NOISE,
     SELECTIONS,
     Selection,
     hold_out_trusted,
@@ -132,7 +133,7 @@ def prepare(
     elif rule == "val-noisy":
         hidden = _corrupt(dataset, graph, noise, rate, split.validation, seeds.generator("validation noise"))
         chosen = select_validation(hidden.labels, observed, split, rule=rule)
-    elif rule == "val-likelihood":
+    elif rule in BEHIND_NOISE:
         generator = seeds.generator("validation noise")
         hidden = _corrupt_alike(corruption, dataset, graph, noise, rate, split.validation, generator)
         chosen = select_validation(hidden.labels, observed, split, rule=rule)
