@@ -10,7 +10,9 @@ fitted together,
 .. math:: \max \sum_{i \in T_N} \log \big(\pi_i^\top T\big)_{\tilde y_i} + \sum_{i \in T_C} \log \pi_i(y_i)
           + \log p(T, e),
 
-for every e of a grid; how well each fits is how much it counts in the end.
+for every e of a grid; how well each fits is how much it counts in the end. For that the sum over T_N is taken
+:data:`ANEW` times: a network is wrong about many nodes at once, so their labels say less than as many independent ones
+would, and thousands of them would shout the trusted nodes down.
 """
 
 from __future__ import annotations
@@ -23,13 +25,16 @@ from numpy.typing import NDArray
 from lnp.audit.posterior import Floats, label_posterior, log_likelihood, quality_of
 from lnp.audit.transition import FLOOR, estimate_transition, fit_rate, fit_transition, uniform_transition
 
-__all__ = ["DOUBTS", "ChannelFit", "believed", "fit_channel", "fit_doubts", "fit_sharpness", "weights_of"]
+__all__ = ["ANEW", "DOUBTS", "ChannelFit", "believed", "fit_channel", "fit_doubts", "fit_sharpness", "weights_of"]
 
 DOUBTS = (0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.27, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85)
 """The grid of e."""
 
 SHARPEST = (-2.0, 1.7)
 """The range of log w."""
+
+ANEW = 0.05
+"""What a label counts for beside a trusted node when explanations are compared."""
 
 LABELS_RIGHT, LABELS_WRONG, NETWORK_RIGHT = 5.0, 2.0, 3.0
 """Before any data: as if five labels had been seen to be right, two wrong, and three predictions right."""
@@ -115,7 +120,7 @@ def fit_channel(
             transition = uniform_transition(fit_rate(probabilities, given), c)
         else:
             transition = estimate_transition(probabilities, given, transition)
-    score = _fit(logs, given, transition, sharpness, doubt, trusted_logs, trusted_labels)
+    score = _fit(logs, given, transition, sharpness, doubt, trusted_logs, trusted_labels, weight=ANEW)
     right = quality_of(label_posterior(believed(logs, sharpness, doubt), given, transition), given).mean()
     right = float(np.clip(right, 1e-3, 1 - 1e-3))
     score += LABELS_RIGHT * np.log(right) + LABELS_WRONG * np.log(1 - right) + NETWORK_RIGHT * np.log(1 - doubt)
@@ -166,8 +171,10 @@ def _fit(
     doubt: float,
     trusted_logs: Floats | None,
     trusted_labels: NDArray[np.int64] | None,
+    *,
+    weight: float = 1.0,
 ) -> float:
-    total = log_likelihood(believed(logs, sharpness, doubt), given, transition)
+    total = weight * log_likelihood(believed(logs, sharpness, doubt), given, transition)
     if trusted_logs is not None and trusted_labels is not None and len(trusted_labels):
         total += float(np.log(quality_of(believed(trusted_logs, sharpness, doubt), trusted_labels)).sum())
     return total

@@ -22,7 +22,7 @@ from lnp.seeds import Seeds
 
 __all__ = ["GAIN", "STEPS", "FirstChannel", "learn_first_channel"]
 
-GAIN = 0.035
+GAIN = 0.05
 """By how many nats a label a channel with rows of its own must beat one with equal rows."""
 
 STEPS = 2 * len(CANDIDATES) + 2
