@@ -57,7 +57,7 @@ METHODS = ("lnp-channel", "glc", "forward", "dgnn", "smodel", "gcn")
 DATASETS = ("cora", "citeseer", "chameleon")
 NOISES = tuple((noise, rate) for noise in ("uniform-mix", "flip") for rate in (0.4, 0.8))
 SAME = "val-noisy, same labels"
-RULES = ("val-clean", "val-likelihood", "val-noisy", SAME, "last")
+RULES = ("val-clean", "val-given", "val-likelihood", "val-noisy", SAME, "last")
 SEEDS = 3
 PROTOCOL = "random"
 
