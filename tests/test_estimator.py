@@ -17,6 +17,8 @@ from lnp.errors import ConfigError, GraphError, InputError, LabelError, ModelFil
 from lnp.graph.features import scale_features
 from lnp.methods.batch import full_batch
 from lnp.methods.registry import create_method, make_config
+from lnp.nn.backbone import Backbone
+from lnp.nn.sign import SIGN
 from lnp.seeds import Seeds
 
 QUICK: dict[str, object] = {"hidden": 8}
@@ -131,7 +133,7 @@ def test_score_is_the_accuracy_on_known_labels(toy_task, fitted: LNPClassifier) 
     assert fitted.score(toy_task.truth) == pytest.approx(accuracy_score(toy_task.truth.labels, fitted.predict()))
 
 
-@pytest.mark.parametrize("selection", ["trusted", "val-noisy", "val-likelihood", "last"])
+@pytest.mark.parametrize("selection", ["trusted", "val-noisy", "val-given", "val-likelihood", "last"])
 def test_label_quality_is_the_probability_of_every_given_label(toy_task, selection: str) -> None:
     classifier = quick(method="gcn", selection=selection, options={"fine_tune_epochs": 1})
     quality = classifier.fit(toy_task.graph, toy_task.observed).label_quality()
@@ -328,3 +330,34 @@ def test_parts_with_everything_in_one_give_the_full_batch(toy_task, tmp_path: Pa
 def test_a_method_that_needs_the_whole_graph_is_not_cut(toy_task) -> None:
     with pytest.raises(ConfigError, match=r"nrgnn needs the whole graph at once\. Use batch 'full', or one of apl"):
         quick(method="nrgnn", batch="clusters").fit(toy_task.graph, toy_task.observed)
+
+
+# Hops computed beforehand
+
+
+@pytest.mark.parametrize(("version", "options"), [(1, QUICK), (2, QUICK), ("channel", SHORT)])
+def test_sign_learns_under_every_version_and_comes_back_from_its_folder(
+    toy_task, tmp_path: Path, version: object, options: dict[str, object]
+) -> None:
+    classifier = LNPClassifier(version, "sign", epochs=30, options={**options, "layers": 2})
+    classifier.fit(toy_task.graph, toy_task.observed)
+    networks = [module for module in classifier.method_.modules() if isinstance(module, Backbone)]
+    assert len(networks) == 3
+    assert all(isinstance(network, SIGN) for network in networks)
+    assert classifier.score(toy_task.truth) > 0.5  # chance is a third
+    classifier.save(tmp_path / "model")
+    again = LNPClassifier.load(tmp_path / "model", toy_task.graph)
+    np.testing.assert_allclose(again.predict_proba(), classifier.predict_proba(), atol=1e-6)
+
+
+def test_parts_of_sign_need_no_neighbours(toy_task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    batches = ("full", "neighbours:size=60,fan_out=1", "neighbours:size=60,fan_out=all", "neighbours:size=20,fan_out=1")
+    full, one, same, many = (
+        quick(backbone="sign", batch=batch).fit(toy_task.graph, toy_task.observed).predict_proba() for batch in batches
+    )
+    np.testing.assert_allclose(one, full, atol=1e-5)  # whatever the fan-out
+    np.testing.assert_array_equal(one, same)
+    assert np.abs(many - full).max() > 1e-3  # other steps
+    with pytest.raises(ConfigError, match="lnp-channel needs the whole graph"):
+        quick(version="channel", backbone="sign", batch="neighbours").fit(toy_task.graph, toy_task.observed)

@@ -42,14 +42,17 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
       epoch that does best on them stays;
     - "val-noisy" keeps 20 % of the untrusted labels out, of every class alike, and the epoch that agrees with most of
       them stays;
-    - "val-likelihood" keeps the same labels out, and the epoch to which they are most likely stays, the noise included
-      where the method has a noise matrix;
+    - "val-given" does the same with the label that each node would most likely be given, the noise included where the
+      method has a noise matrix;
+    - "val-likelihood" keeps the same labels out, and the epoch to which they are most likely stays, with that noise;
     - "last" uses everything and keeps the last epoch.
 
     Args:
         version: 1 for LNP-v1, :math:`P(Y_C | G)`, 2 for LNP-v2, :math:`P(Y_C | G, Y_N)`, or "channel" for one network
             behind a learned noise channel (:mod:`lnp.methods.channel.model`).
-        backbone: "gcn", "h2gcn" (for graphs whose neighbours differ) or "mlp"; ``None`` is the method's own.
+        backbone: "gcn", "h2gcn" (for graphs whose neighbours differ), "mlp" (features alone) or "sign" (features
+            averaged over ever wider neighbourhoods once, before training: :mod:`lnp.nn.sign`, for large graphs);
+            ``None`` is the method's own.
         method: Another method by its name in :data:`lnp.methods.registry.METHODS`, for instance "gcn".
         preset: A named configuration of the method.
         epochs: Epochs of the main stage; ``None`` is the method's own number.
@@ -60,6 +63,8 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         patience: Stop after this many epochs without a better score; 0 never stops early.
         batch: "full" takes the whole graph in every step; a graph too large for that is trained in parts, by
             "neighbours:size=1024,fan_out=10/10" or "clusters:count=1000,together=20" (:mod:`lnp.engine.batching`).
+            With the backbone "sign" a part is some rows of a file in the user's cache and needs no neighbours:
+            ``fan_out`` means nothing then, and clusters cut no link.
         options: Any further options of the method, for instance ``{"lambda_1": 0.5}``.
         verbose: Whether to show a progress bar (on standard error, if that is a terminal).
 

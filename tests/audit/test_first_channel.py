@@ -32,15 +32,15 @@ def corrupted(noise: np.ndarray) -> Batch:
     return full_batch(data.graph, observed, observed.noisy_nodes)
 
 
-@pytest.mark.parametrize(("noise", "own_rows"), [
-    (flip_matrix(3, 0.4, [1, 2, 0]), True),
-    (uniform_mix_matrix(3, 0.5), False),
+@pytest.mark.parametrize(("noise", "least", "most"), [
+    (flip_matrix(3, 0.4, [1, 2, 0]), 0.15, 0.5),
+    (uniform_mix_matrix(3, 0.5), -0.05, 0.03),
 ])  # fmt: skip
-def test_the_kind_of_noise_and_its_channel_are_found(noise: np.ndarray, own_rows: bool) -> None:
+def test_the_channel_is_found_and_what_its_rows_gain(noise: np.ndarray, least: float, most: float) -> None:
     done: list[int] = []
     found = learn_first_channel(corrupted(noise), CONFIG, Seeds(0), lambda: done.append(1))
-    assert found.own_rows == own_rows
-    np.testing.assert_allclose(found.transition, noise, atol=0.15)
+    assert least < found.gain < most
+    np.testing.assert_allclose(found.transition, noise, atol=0.2)
     assert len(done) == STEPS
 
 
@@ -48,4 +48,4 @@ def test_same_seed_same_answer() -> None:
     batch = corrupted(flip_matrix(3, 0.4, [1, 2, 0]))
     first, again = (learn_first_channel(batch, replace(CONFIG, hidden=4), Seeds(1)) for _ in range(2))
     np.testing.assert_array_equal(first.transition, again.transition)
-    assert (first.variant, first.own_rows) == (again.variant, again.own_rows)
+    assert (first.variant, first.gain) == (again.variant, again.gain)

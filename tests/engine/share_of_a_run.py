@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -39,16 +40,28 @@ def build(name: str, options: dict[str, object], batch: Batch) -> Method:
     return create_method(name, config, batch, Seeds(0).generator("initialisation"))
 
 
+def labels_of(task: Task, options: dict[str, object]) -> tuple[Batch, dict[str, object]]:
+    """The whole graph, and the options without ``few``, which leaves the first of two processes all trusted nodes."""
+    batch = full_batch(task.graph, task.observed, task.split.train)
+    options = dict(options)
+    if options.pop("few", False):
+        inside = torch.isin(batch.trusted, torch.from_numpy(share(61, 0, 2)))
+        given = batch.given.clone()
+        given[batch.trusted[~inside]] = -1
+        batch = replace(batch, given=given, trusted=batch.trusted[inside])
+    return batch, options
+
+
 def train_alone(name: str, options: dict[str, object]) -> tuple[Method, FitResult]:
     task = a_task()
-    batch = full_batch(task.graph, task.observed, task.split.train)
+    batch, options = labels_of(task, options)
     method = build(name, options, batch)
     return method, fit(method, batch, task.selection, Seeds(0).randomness())
 
 
 def train_share(group: ProcessGroup, name: str, options: dict[str, object]) -> tuple[Method, FitResult]:
     task = a_task()
-    labels = full_batch(task.graph, task.observed, task.split.train)
+    labels, options = labels_of(task, options)
     config = make_config(name, {"backbone": "sign", **options})
     file = stored_hops(task.graph, config.normalisation, config.layers)
     rows = HopRows(torch.from_numpy(file.read(share(61, group.rank, group.size))), config.normalisation)

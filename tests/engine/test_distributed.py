@@ -41,8 +41,9 @@ EXACT: dict[str, tuple[str, dict[str, object]]] = {
     "apl": ("apl", {**SHORT, "fine_tune_epochs": 0}),
     "clean-only": ("clean-only", SHORT),
     "joint": ("joint", SHORT),
+    "joint, few": ("joint", {**SHORT, "few": True}),
 }
-"""With dropout 0 and no sampled negatives, nothing depends on who draws what."""
+"""With dropout 0 and no sampled negatives, nothing depends on who draws what. Few: one process has no trusted node."""
 
 DRAWN: dict[str, tuple[str, dict[str, object]]] = {"drawn": ("lnp-v2", {"epochs": 3})}
 REFUSED: dict[str, tuple[str, dict[str, object]]] = {

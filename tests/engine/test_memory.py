@@ -1,93 +1,17 @@
+"""What is said before a run, and what is refused."""
+
 from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from lnp.engine import memory
 from lnp.engine.available import LIMIT
-from lnp.engine.memory import LABELS, PROGRAM, Sizes, estimate_memory, preflight
+from lnp.engine.memory import preflight
 from lnp.errors import ConfigError
-from lnp.graph.graph import Graph
 from lnp.methods.batch import Batch, full_batch
 from lnp.methods.registry import create_method, make_config
-from lnp.nn.propagation import two_hop_neighbours
 from lnp.seeds import Seeds
-
-N, E, D, C, H = 200_000, 1_900_000, 100, 5, 64
-DENSE = Sizes(nodes=N, entries=E, features=D, feature_entries=None, classes=C)
-SPARSE = Sizes(nodes=N, entries=E, features=D, feature_entries=12 * N, classes=C)
-FEW = Sizes(nodes=1_000, entries=9_500, features=D, feature_entries=None, classes=C)
-
-
-def test_large_and_dense_by_hand() -> None:
-    parts = estimate_memory("lnp-v2", make_config("lnp-v2", {"hidden": H}), DENSE)
-    assert parts == {
-        "program": PROGRAM,
-        "graph": E * (4 + 4) + N * 4 + N * LABELS,  # columns, values, row pointer
-        "features": N * D * 4,
-        "propagation": 2 * ((E + N) * (4 + 4) + N * 4) + N * D * 4,  # S with its transpose, S X
-        "hidden layers": (3 + 2) * N * H * 4,  # one for each network, two gradients
-        "predictions": 43 * N * C * 4,
-    }
-
-
-def test_large_and_sparse_by_hand() -> None:
-    config = make_config("gcn", {"hidden": H, "normalisation": "symmetric"})
-    parts = estimate_memory("gcn", config, SPARSE)
-    assert parts["features"] == 3 * 12 * N * 8 + 2 * N * 4  # as given, and for products with X and its transpose
-    assert parts["propagation"] == (E + N) * 8 + N * 4  # its own transpose, and no S X
-    assert parts["hidden layers"] == (1 + 2) * N * H * 4
-    assert parts["predictions"] == 6 * N * C * 4
-
-
-def test_recomputing_keeps_the_layers_of_one_network() -> None:
-    config = make_config("lnp-v1", {"hidden": H, "layers": 3})
-    kept, again = (estimate_memory("lnp-v1", config, SPARSE, recompute=flag) for flag in (False, True))
-    assert kept["hidden layers"] - again["hidden layers"] == 2 * 2 * N * H * 4
-    assert {**kept, "hidden layers": 0} == {**again, "hidden layers": 0}
-
-
-def test_small_graphs_keep_more_of_each_layer_and_the_exponentials() -> None:
-    parts = estimate_memory("lnp-v2", make_config("lnp-v2", {"hidden": H, "negatives": 64}), FEW)
-    assert parts["hidden layers"] == (3 * 3 + 3) * 1_000 * H * 4
-    assert parts["contrastive"] == 2 * 1_000 * 2 * 64 * 4  # both directions, both predictions of those drawn
-    exact = estimate_memory("lnp-v2", make_config("lnp-v2", {"negatives": 0}), FEW)
-    assert exact["contrastive"] == 2 * 1_000 * 2 * 1_000 * 4  # one block of all rows
-    assert "contrastive" not in estimate_memory("lnp-v2", make_config("lnp-v2", {"lambda_3": 0.0}), FEW)
-
-
-def test_the_estimate_is_linear_in_the_size_of_the_graph() -> None:
-    config = make_config("lnp-v2", {"hidden": H})
-    totals = []
-    for times in (1, 2, 3):
-        sizes = Sizes(nodes=times * N, entries=times * E, features=D, feature_entries=times * 12 * N, classes=C)
-        totals.append(sum(estimate_memory("lnp-v2", config, sizes).values()))
-    assert totals[2] - totals[1] == totals[1] - totals[0]
-
-
-def test_two_rounds_of_h2gcn_by_hand() -> None:
-    sizes = Sizes(nodes=10, entries=40, features=D, feature_entries=None, classes=C, two_hop_entries=70)
-    parts = estimate_memory("h2gcn", make_config("h2gcn", {"hidden": 4, "layers": 2}), sizes)
-    assert parts["propagation"] == (40 + 70) * 8 + 2 * 10 * 4
-    columns = 4 + (4 + 8 + 8) + (8 + 16 + 16 + 16) + (4 + 8 + 16)  # ego, first round, second round, side by side
-    assert parts["hidden layers"] == (columns + 32) * 10 * 4
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_sizes_of_a_graph(sparse: bool) -> None:
-    values = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [3.0, 0.0, 0.0]])
-    graph = Graph.from_edges([[0, 1], [1, 2]], sp.csr_array(values) if sparse else values, class_count=2)
-    sizes = Sizes.of(graph, copies=2)
-    expected = Sizes(nodes=3, entries=4, features=3, feature_entries=3 if sparse else None, classes=2, copies=2)
-    assert sizes == expected
-
-
-def test_two_hop_entries_of_a_random_graph_are_about_right() -> None:
-    edges = np.random.default_rng(0).integers(0, 3_000, size=(2, 12_000))
-    graph = Graph.from_edges(edges, np.zeros((3_000, 1)), class_count=2)
-    exact = two_hop_neighbours(graph.adjacency).nnz
-    assert Sizes.of(graph, two_hop=True).two_hop_entries == pytest.approx(exact, rel=0.2)
 
 
 @pytest.fixture
@@ -167,3 +91,25 @@ def test_recomputing_trains_to_the_same_bits(toy_task) -> None:
         weights.append(np.concatenate([parameter.grad.numpy().ravel() for parameter in method.parameters()]))
     assert np.array_equal(*weights)
     assert np.abs(weights[0]).max() > 0
+
+
+def test_a_method_that_needs_the_whole_graph_gets_other_advice(
+    batch: Batch, costly: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LIMIT, "1GiB")
+    with pytest.raises(ConfigError) as error:
+        preflight("lnp-channel", make_config("lnp-channel", {"hidden": 8}), batch)
+    assert "--batch" not in str(error.value)
+    assert all(word in str(error.value) for word in ("--set hidden=4", "lnp-v2", LIMIT))
+
+
+def test_hops_in_a_file_are_mentioned_and_not_counted(
+    batch: Batch, costly: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LIMIT, "none")
+    config, said = make_config("lnp-v2", {"hidden": 8, "backbone": "sign"}), []
+    for in_memory in (2**30, 0):
+        monkeypatch.setattr("lnp.nn.hops.IN_MEMORY", in_memory)
+        preflight("lnp-v2", config, batch, announce=said.append)
+    assert "file" not in said[0]
+    assert said[1].endswith("; 0 MiB of hops stay in a file.")  # 60 · 8 · 4 · 3 bytes

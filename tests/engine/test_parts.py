@@ -103,6 +103,37 @@ def test_the_loss_of_many_parts_is_that_of_the_whole_graph_before_the_first_step
         assert np.mean(values) == pytest.approx(expected[term].item(), rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("batch", "backbone"),
+    [
+        ("neighbours:size=7,fan_out=all", "gcn"),
+        ("neighbours:size=7,fan_out=all", "sign"),
+        ("neighbours:size=16,fan_out=all", "gcn"),
+        ("clusters:count=12,together=1", "sign"),
+    ],
+)
+def test_the_gradient_of_many_parts_counts_each_trusted_node_once(toy_task, batch: str, backbone: str) -> None:  # type: ignore[no-untyped-def]
+    """However many of them a part has: on average over the parts, joint has the gradient of the full batch."""
+    options: dict[str, object] = {"dropout": 0.0, "backbone": backbone}
+    method, feed = prepare(toy_task, "joint", "full", **options)
+
+    def gradients(part) -> list[torch.Tensor]:  # type: ignore[no-untyped-def]
+        method.train()
+        terms = method.loss(part, Seeds(0).randomness())  # type: ignore[operator]
+        return list(torch.autograd.grad(sum(terms.values()), list(method.parameters())))
+
+    expected = gradients(feed.batch)
+    _, parts = prepare(toy_task, "joint", batch, **options)
+    trusted, found = [], []
+    for part in parts.epoch(method, Seeds(0).randomness(), "labelled"):
+        trusted.append(part.trusted.numel())
+        found.append(gradients(part))
+    if batch.startswith("clusters"):
+        assert min(trusted) == 0 < max(trusted)  # some have none
+    for whole, *of_parts in zip(expected, *found, strict=True):
+        torch.testing.assert_close(torch.stack(of_parts).mean(dim=0), whole, rtol=1e-4, atol=1e-6)
+
+
 @pytest.mark.parametrize("kind", ["all", "noisy", "trusted", "labelled", "outside-noisy"])
 @pytest.mark.parametrize("batch", MANY_PARTS)
 def test_every_node_of_the_kind_is_an_own_node_once(toy_task, batch: str, kind: str) -> None:  # type: ignore[no-untyped-def]

@@ -139,3 +139,36 @@ def test_as_many_processes_as_before_go_on_to_the_same_bits(processes: ModuleTyp
     resumed, whole = (read_tensors(tmp_path / name / "seed-0" / "model.safetensors")[0] for name in ("run", "whole"))
     assert resumed.keys() == whole.keys()
     assert all(resumed[name].numpy().tobytes() == whole[name].numpy().tobytes() for name in whole)
+
+
+def started_short(processes: ModuleType, folder: Path, short: str, **variables: str) -> list[tuple[int, str, str]]:
+    script = str(Path(__file__).parent / "short_of_room.py")
+    arguments = [argument if argument != str(EPOCHS) else "2" for argument in command(folder / "run")[2:]]
+    jobs = processes.start([script, short, *arguments], 2, XDG_CACHE_HOME=str(folder), **variables)
+    return [(job.returncode, *output) for job, output in zip(jobs, wait(jobs), strict=True)]
+
+
+@pytest.mark.slow
+def test_the_memory_of_all_processes_is_looked_at_before_hops_are_computed(
+    processes: ModuleType, tmp_path: Path
+) -> None:
+    (code, _, said), other = started_short(processes, tmp_path, "memory", LNP_MEMORY_LIMIT="300MiB")
+    assert code == 2
+    assert said.startswith("error: Expected a run that fits into 300 MiB of memory, but process 0 of 2")
+    assert said.count("\n") == 1
+    assert other == (0, "", "")
+    assert not (tmp_path / "lnp" / "hops").exists()
+    (code, output, said), other = started_short(processes, tmp_path, "memory", LNP_MEMORY_LIMIT="2GiB")
+    assert code == 0, said
+    assert said.count("Memory at the peak: about ") == 1
+    assert "process 0 may take 2.0 GiB" in said
+    assert json.loads(output)["epochs"] == [2]
+    assert other == (0, "", "")
+
+
+@pytest.mark.slow
+def test_if_the_disk_is_full_process_0_says_so_and_all_end(processes: ModuleType, tmp_path: Path) -> None:
+    (code, _, said), other = started_short(processes, tmp_path, "disk")
+    assert code == 2
+    assert "of free space" in said
+    assert other == (0, "", "")

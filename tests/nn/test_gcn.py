@@ -176,3 +176,19 @@ def test_lean_works_with_learned_graphs_and_inside_torch_func(random_graph) -> N
         gradients[-1] += torch.func.grad(loss)(weights).values()
     for ours, theirs in zip(*gradients, strict=True):
         torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("lean", [False, True])
+@pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_some_rows_are_those_of_the_whole(random_graph, lean: bool, layers: int, sparse: bool) -> None:
+    graph, rows = random_graph(sparse=sparse), torch.tensor([7, 0, 3])
+    results = []
+    for some in (False, True):
+        tensors, network = GraphTensors(graph, lean=lean), build(layers, normalisation="row").train()
+        generator = Seeds(1).generator("dropout")
+        outputs = network(tensors, generator, rows=rows) if some else network(tensors, generator)[rows]
+        gradients = torch.autograd.grad(outputs.square().sum(), list(network.parameters()))
+        results.append([outputs.detach(), *gradients, torch.tensor(generator.integers(0, 2**31))])
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)

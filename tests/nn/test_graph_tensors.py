@@ -80,3 +80,13 @@ def test_graphs_are_lean_from_some_size_on(random_graph, monkeypatch) -> None:
     assert GraphTensors(graph).lean
     assert not GraphTensors(graph, lean=False).lean
     assert GraphTensors(graph, recompute=True).with_columns(torch.ones(graph.node_count, 1)).recompute
+
+
+def test_rows_of_the_propagation_are_kept_until_others_are_asked_for(random_graph) -> None:
+    graph = random_graph()
+    tensors, S = GraphTensors(graph), propagation_matrix(graph.adjacency, "row").toarray()
+    for numbers in ([4, 1, 2], [0, 5]):
+        rows = torch.tensor(numbers)
+        matrix = tensors.propagation_rows("row", rows)
+        np.testing.assert_allclose((matrix @ torch.eye(graph.node_count)).numpy(), S[numbers], atol=1e-7)
+        assert tensors.propagation_rows("row", rows.clone()) is matrix

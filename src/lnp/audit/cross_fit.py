@@ -1,12 +1,14 @@
 r"""The audit's own scorer: cross-fitted networks and a channel that explain the labels together.
 
-1. The channel model says whether noise treats all classes alike or every class has mistakes of its own, and then
-   which variant of the network suits the graph (:mod:`lnp.audit.first_channel`).
-2. *Alike*: networks of every variant learn the labels through uniform noise of a presumed rate and judge labels and
-   trusted nodes that they have not seen (:mod:`lnp.audit.folds`); those under which the labels are most likely stay.
-   *Own rows*: networks learn through the channel that was found; their judgement and the labels give a better one
+1. *Own rows*: every class has its own mistakes. The channel model finds a first channel and the variant of the network
+   that goes with it (:mod:`lnp.audit.first_channel`). Networks learn through it and judge labels and trusted nodes that
+   they have not seen (:mod:`lnp.audit.folds`); their judgement and the labels give a better channel
    (:mod:`lnp.audit.channel_fit`), through which other networks learn, and once more.
-3. Bayes' rule (:mod:`lnp.audit.posterior`) with the judgement of the last networks. The trusted nodes, where only a
+2. *Equal rows*: labels went wrong at random. Networks of every variant learn the labels through uniform noise of a
+   presumed rate; those under which the labels are most likely stay.
+3. Rows of their own can also describe a network's confusions. They are believed where the channel model found them to
+   be clearly better, or where these networks make unseen labels and trusted nodes clearly more likely.
+4. Bayes' rule (:mod:`lnp.audit.posterior`) with the judgement of those who won. The trusted nodes, where only a
    network can be wrong, tell its mistakes from wrong labels.
 
 Rounds, weights and the gain were compared on other draws than those reported; docs/audit.md says where that separation
@@ -24,7 +26,7 @@ from lnp.audit.channel_fit import ChannelFit, believed, fit_channel, fit_doubts,
 from lnp.audit.first_channel import STEPS, learn_first_channel
 from lnp.audit.folds import FOLDS, OnNetwork, draw_folds, out_of_fold
 from lnp.audit.network import ChannelNetworkConfig
-from lnp.audit.posterior import Floats, label_posterior
+from lnp.audit.posterior import Floats, label_posterior, log_likelihood, quality_of
 from lnp.audit.transition import uniform_transition
 from lnp.methods.base import MethodConfig
 from lnp.methods.batch import Batch
@@ -32,6 +34,12 @@ from lnp.methods.channel.config import CANDIDATES
 from lnp.seeds import Generator, Seeds
 
 __all__ = ["NETWORKS", "LabelScores", "audit_network", "cross_fit"]
+
+FIRST_GAIN, GAIN = 0.05, 0.07
+"""By how many nats a label rows of their own must beat equal rows: in the channel model, or with these networks."""
+
+TRUSTED_SHARE = 0.1
+"""What all trusted nodes weigh together against all labels when the two are compared with these networks."""
 
 PRESUMED_RATE = 0.3
 """The rate of the uniform noise that networks learn through. They rank labels better behind it than without a channel;
@@ -44,7 +52,7 @@ much, until the channel keeps the classes apart by itself."""
 SAMPLE = 20_000
 """So many labels are enough to fit a channel; with more, these are drawn."""
 
-NETWORKS = STEPS + 3 * FOLDS
+NETWORKS = STEPS + (len(SHARES) + len(CANDIDATES)) * FOLDS
 """How many networks :func:`cross_fit` reports; each step of the first channel counts as one."""
 
 
@@ -62,6 +70,15 @@ class LabelScores:
     posterior: Floats
     quality: Floats
     transition: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What networks say of all nodes, the channels that fit it, and how likely unseen labels are with the best."""
+
+    logs: Floats
+    fits: list[ChannelFit]
+    evidence: float
 
 
 def audit_network(config: MethodConfig) -> ChannelNetworkConfig:
@@ -96,19 +113,39 @@ def cross_fit(
     def judged(network: ChannelNetworkConfig, channel: Floats) -> Floats:
         return out_of_fold(batch, network, channel, parts, generator, on_network)
 
+    def explained(logs: Floats, *, equal_rows: bool) -> Explanation:
+        seen = logs[nodes], some, logs[trusted], given[trusted]
+        fits = fit_doubts(*seen, equal_rows=equal_rows)
+        return Explanation(logs, fits, _evidence(*seen, max(fits, key=lambda fit: fit.score)))
+
     first = learn_first_channel(batch, config, seeds, on_network)
-    if first.own_rows:
-        channel = first.transition
-        for share in SHARES:
-            logs = judged(replace(config, variant=first.variant, trusted_share=share), channel)
-            channel = fit_channel(logs[nodes], some).transition
-    else:  # a trusted label weighs as much as any other
+    channel = first.transition
+    for share in SHARES:
+        logs = judged(replace(config, variant=first.variant, trusted_share=share), channel)
+        channel = fit_channel(logs[nodes], some).transition
+    best = explained(logs, equal_rows=False)
+    if first.gain < FIRST_GAIN:
         uniform = uniform_transition(PRESUMED_RATE, batch.class_count)
-        alike = replace(config, trusted_share=0.0, class_presence=0.0)
+        alike = replace(config, trusted_share=0.0, class_presence=0.0)  # a trusted label weighs as much as any other
         tried = [judged(replace(alike, variant=variant), uniform) for variant in CANDIDATES]
         logs = max(tried, key=lambda logs: fit_channel(logs[nodes], some, equal_rows=True).score)
-    fits = fit_doubts(logs[nodes], some, logs[trusted], given[trusted], equal_rows=not first.own_rows)
-    return _score(logs[noisy], labels, fits)
+        equal = explained(logs, equal_rows=True)
+        best = best if best.evidence - equal.evidence >= GAIN else equal
+    elif on_network is not None:
+        for _ in range(len(CANDIDATES) * FOLDS):  # not needed
+            on_network()
+    return _score(best.logs[noisy], labels, best.fits)
+
+
+def _evidence(
+    logs: Floats, labels: NDArray[np.int64], trusted_logs: Floats, trusted_labels: NDArray[np.int64], fit: ChannelFit
+) -> float:
+    """The mean log-likelihood of labels, and that of trusted nodes by its share."""
+    mean = log_likelihood(believed(logs, fit.sharpness, fit.doubt), labels, fit.transition) / labels.size
+    if trusted_labels.size:
+        probabilities = believed(trusted_logs, fit.sharpness, fit.doubt)
+        mean += TRUSTED_SHARE * float(np.log(quality_of(probabilities, trusted_labels)).mean())
+    return mean
 
 
 def _score(logs: Floats, given: NDArray[np.int64], fits: list[ChannelFit]) -> LabelScores:

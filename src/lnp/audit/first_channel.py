@@ -1,13 +1,15 @@
-"""What the channel model finds out before it trains: the kind of noise, the network that suits the graph, a first T.
+"""What the channel model finds out before it trains: a first T, the network that goes with it, and what it explains.
 
 The channel model compares noise that treats all classes alike with a T that has a row of its own for each class, both
-with every variant of the network, by how likely unseen labels are (:mod:`lnp.methods.channel.model`). The audit takes
-its answer and goes on with networks of its own, which judge more labels from more of the others.
+with every variant of the network, by how likely unseen labels are (:mod:`lnp.methods.channel.model`). The audit goes on
+from its T with networks of its own, which learn from more of the labels.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+import torch
 
 from lnp.audit.folds import OnNetwork
 from lnp.audit.network import ChannelNetworkConfig
@@ -16,14 +18,11 @@ from lnp.engine.fit import FitOptions, fit
 from lnp.engine.history import EpochRecord
 from lnp.engine.selection import select_last
 from lnp.methods.batch import Batch
-from lnp.methods.channel.config import CANDIDATES, ChannelConfig
+from lnp.methods.channel.config import CANDIDATES, VARIANTS, ChannelConfig
 from lnp.methods.channel.model import Channel
 from lnp.seeds import Seeds
 
-__all__ = ["GAIN", "STEPS", "FirstChannel", "learn_first_channel"]
-
-GAIN = 0.05
-"""By how many nats a label a channel with rows of its own must beat one with equal rows."""
+__all__ = ["STEPS", "FirstChannel", "learn_first_channel"]
 
 STEPS = 2 * len(CANDIDATES) + 2
 """First rows and equal rows with every variant, the labels as they are, own rows."""
@@ -35,13 +34,13 @@ class FirstChannel:
 
     Args:
         variant: What stands beside the backbone.
-        own_rows: Whether the classes have mistakes of their own.
-        transition: ``(c, c)`` T.
+        transition: ``(c, c)`` T with a row of its own for each class.
+        gain: By how many nats it makes an unseen label more likely than equal rows do.
     """
 
     variant: str
-    own_rows: bool
     transition: Floats
+    gain: float
 
 
 def learn_first_channel(
@@ -61,7 +60,7 @@ def learn_first_channel(
         layers=config.layers,
         self_in_two_hop=config.self_in_two_hop,
         epochs=0,
-        gain=GAIN,
+        gain=0.0,
     )
 
     def on_epoch(record: EpochRecord, epochs: int) -> None:
@@ -70,4 +69,7 @@ def learn_first_channel(
 
     method = Channel(options, batch, seeds.generator("audit channel")).to(batch.given.device)
     fit(method, batch, select_last(), seeds.randomness(), FitOptions(on_epoch=on_epoch))
-    return FirstChannel(method.variant, bool(method.own_rows), method.transition.double().cpu().numpy())
+    best = int(method.evidence.argmax())
+    gain = torch.maximum(method.evidence.max(), method.own_evidence) - method.equal_evidence.max()
+    transition = method.transition if method.own_rows else method.first_rows[best]
+    return FirstChannel(VARIANTS[best], transition.double().cpu().numpy(), gain.nan_to_num(-torch.inf).item())

@@ -51,7 +51,7 @@ def train(
     ] = None,
     selection: Annotated[
         str | None,
-        typer.Option(help="trusted, val-noisy, val-likelihood or last; on a dataset also val-clean. [what suits]"),
+        typer.Option(help="trusted, val-noisy, val-given, val-likelihood, last; on a dataset val-clean. [what suits]"),
     ] = None,
     scaling: Annotated[str | None, typer.Option(help="none, row, standard or auto. [what suits]")] = None,
     trusted: Annotated[
@@ -179,21 +179,21 @@ def _train_on_dataset(
         scaling=scaling,
         **chosen,
     )
+    said: list[str] = []
+
+    def announce(line: str) -> None:
+        if not said:  # the same for every seed
+            said.append(line)
+            typer.echo(line, err=True)
+
     if distributed:
         from lnp.cli.train_together import train_with_others
 
-        shared = train_with_others(spec, seeds, out, device)
+        shared = train_with_others(spec, seeds, out, device, announce)
         if shared is None:  # process 0 speaks for all
             return
         records = shared
     else:
-        said: list[str] = []
-
-        def announce(line: str) -> None:
-            if not said:  # the same for every seed
-                said.append(line)
-                typer.echo(line, err=True)
-
         runner = partial(run, announce=announce)
         records = train_seeds(spec, seeds, folder=out, device=device, watch=epoch_progress, runner=runner)
     if as_json:

@@ -31,7 +31,6 @@ from lnp.engine.process_group import ProcessGroup
 from lnp.errors import ConfigError
 from lnp.methods.base import Method
 from lnp.methods.batch import Batch
-from lnp.methods.joint import Joint
 from lnp.methods.lnp.model import LNP
 from lnp.nn.hops_file import BLOCK
 from lnp.seeds import Generator, Randomness
@@ -202,15 +201,6 @@ class DistributedFeed:
                 f"Expected a method that can be trained in parts, but {type(method).__name__} needs the whole graph."
             )
         method.check_parts()
-        if not isinstance(method, Joint):
-            return
-        # It leaves a term out where it sees no trusted node, and the processes would wait for each other.
-        trusted = int(self.group.least(torch.tensor(self.own.trusted.numel(), device=self.group.device)))
-        if trusted == 0 < self.batch.trusted.numel():
-            raise ConfigError(
-                f"Expected a trusted node for each of {self.group.size} processes, which joint needs, but one has none."
-                " Use fewer processes."
-            )
 
     def _nodes(self, rank: int) -> Tensor:
         if rank == self.group.rank and self.own.nodes is not None:

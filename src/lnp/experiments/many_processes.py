@@ -1,14 +1,16 @@
 """``lnp train --distributed``: one run shared by many processes, on one machine or several.
 
 Process 0 leads. It alone loads the dataset, hides the truth, writes the hops of the features to a file (where there is
-none yet), and keeps models and checkpoints. It tells the others the labels to learn from, the rule that selects, and
-what the last checkpoint holds; each then reads its own rows of the hops from that file, so machines need to share the
-folder of the cache. A follower never sees a true label of a test node. All end with the same method.
+none yet, and after all have agreed that memory will do), and keeps models and checkpoints. It tells the others the
+labels to learn from, the rule that selects, and what the last checkpoint holds; each then reads its own rows of the
+hops from that file, so machines need to share the folder of the cache. A follower never sees a true label of a test
+node. All end with the same method.
 """
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -18,10 +20,13 @@ import torch
 from torch import Tensor
 
 from lnp.datasets.catalog import load_dataset
+from lnp.engine.available import memory_limit
 from lnp.engine.distributed import DistributedFeed, share
 from lnp.engine.fit import FitOptions, FitResult, fit
+from lnp.engine.memory_together import preflight_together
 from lnp.engine.process_group import ProcessGroup, process_group
 from lnp.engine.selection import Selection
+from lnp.engine.sizes import Sizes
 from lnp.errors import ConfigError, DataError, InputError
 from lnp.experiments.protocol import prepare
 from lnp.experiments.run import RunOutcome, evaluate
@@ -43,20 +48,30 @@ NEVER = 2**62
 
 
 def train_together(
-    spec: RunSpec, seeds: int, *, folder: Path | None = None, device: str = "cpu", watch: Watch | None = None
+    spec: RunSpec,
+    seeds: int,
+    *,
+    folder: Path | None = None,
+    device: str = "cpu",
+    watch: Watch | None = None,
+    announce: Callable[[str], None] | None = None,
 ) -> list[dict[str, Any]] | None:
     """The same as :func:`~lnp.experiments.training.train_seeds`, called by every process that torchrun started.
+
+    On process 0 ``announce`` takes a line on the memory of a large run.
 
     Returns:
         The records on process 0, ``None`` on all others.
     """
     check_shareable(spec)
+    memory_limit()  # what the user allows is read before anybody waits for this process
     with process_group(device) as group:
         if group.rank > 0:
             _follow(group)
             return None
         try:
-            records = train_seeds(spec, seeds, folder=folder, device=device, watch=watch, runner=partial(_lead, group))
+            runner = partial(_lead, group, announce)
+            records = train_seeds(spec, seeds, folder=folder, device=device, watch=watch, runner=runner)
         except InputError:
             group.send({"end": True}, [])
             raise
@@ -84,7 +99,14 @@ def check_shareable(spec: RunSpec) -> None:
         )
 
 
-def _lead(group: ProcessGroup, spec: RunSpec, *, device: str, options: FitOptions | None) -> RunOutcome:
+def _lead(
+    group: ProcessGroup,
+    announce: Callable[[str], None] | None,
+    spec: RunSpec,
+    *,
+    device: str,
+    options: FitOptions | None,
+) -> RunOutcome:
     dataset = load_dataset(spec.dataset)
     task = prepare(
         dataset,
@@ -97,18 +119,25 @@ def _lead(group: ProcessGroup, spec: RunSpec, *, device: str, options: FitOption
         scaling=spec.scaling,
     )
     config = spec.config()
-    file = stored_hops(task.graph, config.normalisation, config.layers)
+    sizes = Sizes.of(task.graph, copies=1 if task.graph.features is dataset.graph.features else 2)
     labels = full_batch(task.graph, task.observed, task.split.train)
     options = replace(options or FitOptions(), patience=spec.patience, checkpoint_every=CHECKPOINT_EVERY)
     message = {
         "end": False,
         "spec": asdict(spec),
         "hops": hops_identity(task.graph, config.normalisation, config.layers),
-        "class_count": labels.class_count,
+        "sizes": asdict(sizes),
         "rule": task.selection.rule,
     }
     selecting = [torch.from_numpy(task.selection.nodes), torch.from_numpy(task.selection.labels)]
     group.send(message, [labels.given, labels.noisy, labels.trusted, *selecting, _contents(options.checkpoint)])
+    preflight_together(group, spec.method, config, sizes, graph=spec.dataset, announce=announce)
+    try:
+        file = stored_hops(task.graph, config.normalisation, config.layers)
+    except InputError:
+        _all_go_on(group, False)
+        raise
+    _all_go_on(group, True)
     batch, method, result = _train(
         group, spec, file, labels.class_count, [labels.given, labels.noisy, labels.trusted], task.selection, options
     )
@@ -132,12 +161,24 @@ def _follow(group: ProcessGroup) -> None:
                 checkpoint.write_bytes(contents.numpy().tobytes())
             # Process 0 alone writes checkpoints; all have the same state.
             options = FitOptions(patience=spec.patience, checkpoint=checkpoint, checkpoint_every=NEVER)
+            sizes = Sizes(**message["sizes"])
+            try:
+                preflight_together(group, spec.method, spec.config(), sizes, graph=spec.dataset)
+            except InputError:  # process 0 says it
+                continue
+            if not _all_go_on(group, True):
+                continue
             file = hops_file(message["hops"])
             try:
-                _train(group, spec, file, message["class_count"], [given, noisy, trusted], selection, options)
+                _train(group, spec, file, sizes.classes, [given, noisy, trusted], selection, options)
             except InputError:  # process 0 has met the same and says it, unless it is this process's own
                 if file is None:
                     raise
+
+
+def _all_go_on(group: ProcessGroup, willing: bool) -> bool:
+    """Waits until process 0 has the hops; whether it has."""
+    return bool(group.least(torch.tensor(int(willing), device=group.device)))
 
 
 def _train(

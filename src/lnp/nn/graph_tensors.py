@@ -9,7 +9,9 @@ Large graphs are computed leanly. Nothing else is computed, but in another order
   where X is dense and :math:`d \le` :data:`WIDTHS` :math:`h`: paid within three epochs, and no larger than eight hidden
   layers. Sparse X stays as it is: S X has a multiple of its entries, and multiplying by those costs more than S does.
 - **Fewer copies.** A hidden layer is kept once and not three times (:mod:`lnp.nn.activation`), with ``recompute`` not
-  at all (:mod:`lnp.nn.recompute`); both to the same bits.
+  at all (:mod:`lnp.nn.recompute`); two layers with S X known are one step (:mod:`lnp.nn.two_layers`), and networks that
+  are computed one after the other share room for what they throw away. All to the same bits.
+- **Only rows that are wanted.** Where a loss reads the outputs of some nodes, the last product takes their rows of S.
 """
 
 from __future__ import annotations
@@ -90,6 +92,7 @@ class GraphTensors:
             self.features = SparseMatrix.from_scipy(graph.features, device=self.device)
         self._propagations: dict[str, SparseMatrix] = {}
         self._propagated: dict[str, Tensor] = {}
+        self._rows: dict[str, tuple[Tensor, SparseMatrix]] = {}
 
     @property
     def node_count(self) -> int:
@@ -102,6 +105,18 @@ class GraphTensors:
             matrix = propagation_matrix(self.graph.adjacency, kind)
             self._propagations[kind] = SparseMatrix.from_scipy(matrix, symmetric=kind != "row", device=self.device)
         return self._propagations[kind]
+
+    def propagation_rows(self, kind: str, rows: Tensor) -> SparseMatrix:
+        """Some rows of S, for outputs that are wanted nowhere else; those asked for last are kept.
+
+        Args:
+            kind: Which S.
+            rows: Node numbers.
+        """
+        known = self._rows.get(kind)
+        if known is None or not torch.equal(known[0], rows):
+            known = self._rows[kind] = rows, self.propagation(kind).rows(rows)
+        return known[1]
 
     def propagated(self, kind: str, width: int) -> Tensor | None:
         """S X, computed at the first call and shared by all networks; ``None`` where :math:`S (X W)` is cheaper.

@@ -75,7 +75,10 @@ class HopsFile:
         """Those rows of every hop, ``(L + 1, k, d)``, in memory. Only blocks that hold one of them are read."""
         whole = self.mapped()
         self._check(whole, np.unique(nodes // self.block))
-        return np.stack([hop[nodes] for hop in whole])
+        rows = np.empty((self.shape[0], nodes.size, self.shape[2]), np.float32)
+        for hop, values in zip(whole, rows, strict=True):
+            values[:] = hop[nodes]
+        return rows
 
     def _check(self, whole: NDArray[np.float32], blocks: NDArray[np.int64]) -> None:
         for hop, checksums in enumerate(self.checksums):

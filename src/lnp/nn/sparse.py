@@ -53,6 +53,17 @@ class SparseMatrix:
         forward = _to_torch(matrix, device)
         return cls(forward, forward if symmetric else _to_torch(sp.csr_array(matrix.T), device))
 
+    def turned(self) -> SparseMatrix:
+        """The transpose, which is there already."""
+        return SparseMatrix(self._backward, self._forward)
+
+    def rows(self, numbers: Tensor) -> SparseMatrix:
+        """Some rows as a matrix of their own."""
+        csr = self._forward.cpu()
+        parts = (csr.values().numpy(), csr.col_indices().numpy(), csr.crow_indices().numpy())
+        matrix = sp.csr_array(parts, shape=self.shape)
+        return SparseMatrix.from_scipy(matrix[numbers.cpu().numpy()], device=self.device)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
@@ -89,7 +100,7 @@ class _SparseTimesDense(torch.autograd.Function):
             return None, None
         matrix: SparseMatrix = ctx.matrix
         if torch.is_grad_enabled():  # somebody will differentiate this gradient once more
-            return None, SparseMatrix(matrix._backward, matrix._forward) @ gradient
+            return None, matrix.turned() @ gradient
         return None, _multiply(matrix._backward, gradient)
 
 

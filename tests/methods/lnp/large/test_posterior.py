@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from lnp.methods.lnp.embedding import Labelled
-from lnp.methods.lnp.large.posterior import Rules, posterior_logits
+from lnp.methods.lnp.large.posterior import PosteriorLogits, Rules
 from lnp.methods.lnp.posterior import fuse
 from lnp.nn.prototypes import class_prototypes
 
@@ -26,19 +26,17 @@ def test_logits_and_gradient_are_those_of_the_rules(
         unit = SCALE * F.normalize(values, dim=1)
         return fuse(unit, class_prototypes(unit, *trusted, 4), trusted, condition, grown_as=grown_as)
 
-    def large(values: torch.Tensor) -> torch.Tensor:
-        rules = Rules.of(given, trusted, condition, grown_as, values)
-        return posterior_logits(values, trusted, rules, SCALE)
+    leaf = outputs.clone().requires_grad_()
+    expected = plain(leaf)
+    (of_outputs,) = torch.autograd.grad((expected * upstream).sum(), leaf)
 
-    found = []
-    for function in (plain, large):
-        leaf = outputs.clone().requires_grad_()
-        logits = function(leaf)
-        (gradient,) = torch.autograd.grad((logits * upstream).sum(), leaf)
-        gradient[4] *= 1e-12  # scaled up by as much where the outputs are zero
-        found.append((logits.detach(), gradient))
-    for ours, theirs in zip(*found, strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-10)
+    large = PosteriorLogits(outputs, trusted, Rules.of(given, trusted, condition, grown_as, outputs), SCALE)
+    logits, gradient = large.logits(outputs), upstream.clone()
+    assert large.to_outputs_(gradient, outputs) is gradient  # in place
+    for one in (gradient, of_outputs):
+        one[4] *= 1e-12  # scaled up by as much where the outputs are zero
+    torch.testing.assert_close(logits, expected.detach(), rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(gradient, of_outputs, rtol=1e-10, atol=1e-10)
 
 
 def test_some_cosines_are_kept_from_falling_below_zero_and_some_are_not(

@@ -10,6 +10,7 @@ import torch
 from lnp.methods.batch import Batch, full_batch
 from lnp.methods.lnp.large import terms
 from lnp.methods.registry import create_method, make_config
+from lnp.nn.graph_tensors import GraphTensors
 from lnp.seeds import Seeds
 
 
@@ -40,14 +41,26 @@ def state_after_a_step(batch: Batch, method: str, **options: object) -> list[tor
 
 @pytest.mark.parametrize("method", ["lnp-v1", "lnp-v2"])
 @pytest.mark.parametrize("options", [{}, {"grown_as": "noisy"}, {"lambda_1": 0.0, "lambda_2": 0.0}, {"scale": 50.0}])
+@pytest.mark.parametrize(("lean", "most"), [(False, 1.0), (True, 1.0), (True, 0.0)])
 def test_terms_gradients_and_predictions_are_those_of_the_plain_way(
-    batch: Batch, method: str, options: dict[str, object], monkeypatch: pytest.MonkeyPatch
+    batch: Batch, method: str, options: dict[str, object], lean: bool, most: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = state_after_a_step(batch, method, **options)
     monkeypatch.setattr(terms, "MANY", 1)
+    monkeypatch.setattr(terms, "MOST", most)
+    batch = replace(batch, graph=GraphTensors(batch.graph.graph, lean=lean))
     large = state_after_a_step(batch, method, **options)
     assert len(plain) == len(large)
     for ours, theirs in zip(large, plain, strict=True):
+        largest = max(1.0, float(theirs.abs().max()))
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5 * largest)
+
+
+@pytest.mark.parametrize("backbone", ["sign", "mlp", "h2gcn"])
+def test_so_they_are_with_other_backbones(batch: Batch, backbone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = state_after_a_step(batch, "lnp-v2", backbone=backbone)
+    monkeypatch.setattr(terms, "MANY", 1)
+    for ours, theirs in zip(state_after_a_step(batch, "lnp-v2", backbone=backbone), plain, strict=True):
         largest = max(1.0, float(theirs.abs().max()))
         torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5 * largest)
 

@@ -13,28 +13,31 @@ import torch
 from torch import Tensor
 
 from lnp.losses.cross_entropy import cross_entropy
-from lnp.losses.divergence_sweep import divergence_sweep
 from lnp.methods.base import Terms
 from lnp.methods.batch import Batch
 from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.embedding import Labelled
+from lnp.methods.lnp.large.divergence import Negatives, divergence
 from lnp.methods.lnp.large.labelled import labelled_loss
-from lnp.methods.lnp.large.posterior import Rules, posterior_logits
+from lnp.methods.lnp.large.posterior import PosteriorLogits, Rules
 from lnp.methods.lnp.large.predict import predicted
-from lnp.methods.lnp.large.prior import prior_logits
+from lnp.methods.lnp.large.prior import PriorLogits
+from lnp.nn.gcn import GCN
+from lnp.nn.graph_tensors import GraphTensors
+from lnp.nn.scratch import Scratch
 from lnp.nn.sparse import transformed
 from lnp.seeds import Generator, Randomness
 
 if TYPE_CHECKING:
     from lnp.methods.lnp.model import LNP
 
-__all__ = ["applies", "large_predictions", "large_terms"]
+__all__ = ["MANY", "MOST", "applies", "large_predictions", "large_terms", "written_out"]
 
 MANY = 100_000
 """Nodes from which on it pays."""
 
-NETWORKS = ("posterior", "decoder", "prior")
-"""In the order in which they draw their dropout."""
+MOST = 0.75
+"""Up to this share of labelled nodes the decoder computes their outputs alone, with rows of S that are kept for it."""
 
 
 def applies(config: LNPConfig, batch: Batch) -> bool:
@@ -45,7 +48,14 @@ def applies(config: LNPConfig, batch: Batch) -> bool:
         and batch.own is None
         and batch.nodes is None
         and not transformed()
-        and (config.fusion, config.embedding, config.alpha, config.beta) == ("prototypes", "unit", "cosine", "cosine")
+        and written_out(config)
+    )
+
+
+def written_out(config: LNPConfig) -> bool:
+    """Whether the objective is the one that is written out here."""
+    return (
+        (config.fusion, config.embedding, config.alpha, config.beta) == ("prototypes", "unit", "cosine", "cosine")
         and (config.expectation, config.kl_direction, config.kl_nodes) == ("plug-in", "QP", "all")
         and config.similarity != "random"
         and config.negatives > 0
@@ -57,24 +67,23 @@ def large_terms(model: LNP, batch: Batch, randomness: Randomness) -> Terms:
     """All terms of the objective; also proposes the nodes that join T_C in the next epoch."""
     config, scale = model.config, model.config.scale
     trusted, noisy = model.trusted_set.members(batch), model.condition(batch)
-    posterior, decoder, prior = (_outputs(model, name, batch, randomness.dropout) for name in NETWORKS)
-    rules = Rules.of(batch.given, trusted, noisy, config.grown_as, posterior)
-    posterior = posterior_logits(posterior, trusted, rules, scale)
-    prior_labels = model.prior_labels(batch)
-    prior, prior_rows = prior_logits(prior, noisy, prior_labels.nodes, scale)
-
     count = batch.noisy.numel()
     rows = torch.cat([batch.noisy, batch.trusted])
+    scratch = Scratch()
+    posterior = _outputs(model, "posterior", batch, scratch, randomness.dropout)
+    decoder = _outputs(model, "decoder", batch, scratch, randomness.dropout, rows)
+    prior = _outputs(model, "prior", batch, scratch, randomness.dropout)
+    rules, prior_labels = Rules.of(batch.given, trusted, noisy, config.grown_as, posterior), model.prior_labels(batch)
     drawn = torch.from_numpy(randomness.sampling.integers(0, batch.node_count, size=config.negatives))
-    probabilities, kl, contrastive = divergence_sweep(
+    log_mass = math.log(batch.node_count / config.negatives)
+    probabilities, prior_rows, kl, contrastive = divergence(
         posterior,
         prior,
+        PosteriorLogits(posterior.detach(), trusted, rules, scale),
+        PriorLogits(prior.detach(), noisy, scale),
         rows,
-        drawn.to(rows.device),
-        config.tau,
-        math.log(batch.node_count / config.negatives),
-        config.lambda_3,
-        scale,
+        prior_labels.nodes,
+        Negatives(drawn.to(rows.device), config.tau, log_mass, config.lambda_3),
     )
     inputs = probabilities.new_zeros(rows.numel(), 1)
     if noisy is not None:
@@ -83,9 +92,8 @@ def large_terms(model: LNP, batch: Batch, randomness: Randomness) -> Terms:
     grown = model.trusted_set.grown[batch.noisy].nonzero().squeeze(1)
     positions = torch.cat([torch.arange(count, rows.numel(), device=rows.device), grown])
     labels = batch.given[rows]
-    losses, predictions = labelled_loss(
-        decoder.index_select(0, rows), probabilities, labels, inputs, Labelled(positions, labels[positions]), scale
-    )
+    members = Labelled(positions, labels[positions])
+    losses, predictions = labelled_loss(decoder, probabilities, labels, inputs, members, scale)
     weights = model.weigh(batch, predictions[:count], randomness)
     terms = {"reconstruction": losses[count:].mean(), "kl": kl}
     if config.lambda_1 > 0:
@@ -99,7 +107,8 @@ def large_terms(model: LNP, batch: Batch, randomness: Randomness) -> Terms:
 def large_predictions(model: LNP, batch: Batch) -> Tensor:
     """The decoder's label distribution of every node, in evaluation mode without gradient."""
     trusted, noisy = model.trusted_set.members(batch), model.condition(batch)
-    posterior, decoder = (_outputs(model, name, batch, None) for name in NETWORKS[:2])
+    scratch = Scratch()
+    posterior, decoder = (_outputs(model, name, batch, scratch) for name in ("posterior", "decoder"))
     rules = Rules.of(batch.given, trusted, noisy, model.config.grown_as, posterior)
     inputs = posterior.new_zeros(batch.node_count, 1)
     if noisy is not None:
@@ -107,7 +116,20 @@ def large_predictions(model: LNP, batch: Batch) -> Tensor:
     return predicted(posterior, decoder, trusted, rules, inputs, model.config.scale)
 
 
-def _outputs(model: LNP, name: str, batch: Batch, dropout: Generator | None) -> Tensor:
-    """F of one network."""
-    outputs: Tensor = model.get_submodule(f"{name}.embedding.network")(batch.graph, dropout)
-    return outputs
+def _outputs(
+    model: LNP,
+    name: str,
+    batch: Batch,
+    scratch: Scratch,
+    dropout: Generator | None = None,
+    rows: Tensor | None = None,
+) -> Tensor:
+    """F of one network, or some rows of it."""
+    network = model.get_submodule(f"{name}.embedding.network")
+    few = rows is not None and rows.numel() <= MOST * batch.node_count
+    outputs: Tensor
+    if isinstance(network, GCN) and type(batch.graph) is GraphTensors:
+        outputs = network(batch.graph, dropout, rows=rows if few else None, scratch=scratch)
+        return outputs if rows is None or few else outputs.index_select(0, rows)
+    outputs = network(batch.graph, dropout)
+    return outputs if rows is None else outputs.index_select(0, rows)
