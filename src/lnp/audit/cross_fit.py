@@ -5,7 +5,7 @@ r"""The audit's own scorer: cross-fitted networks and a channel that explain the
    they have not seen (:mod:`lnp.audit.folds`); their judgement and the labels give a better channel
    (:mod:`lnp.audit.channel_fit`), through which other networks learn, and once more.
 2. *Equal rows*: labels went wrong at random. Networks of every variant learn the labels through uniform noise of a
-   presumed rate; those under which the labels are most likely stay.
+   presumed rate, and each variant counts by how likely the labels are with it.
 3. Rows of their own can also describe a network's confusions. They are believed where the channel model found them to
    be clearly better, or where these networks make unseen labels and trusted nodes clearly more likely.
 4. Bayes' rule (:mod:`lnp.audit.posterior`) with the judgement of those who won. The trusted nodes, where only a
@@ -128,8 +128,8 @@ def cross_fit(
         uniform = uniform_transition(PRESUMED_RATE, batch.class_count)
         alike = replace(config, trusted_share=0.0, class_presence=0.0)  # a trusted label weighs as much as any other
         tried = [judged(replace(alike, variant=variant), uniform) for variant in CANDIDATES]
-        logs = max(tried, key=lambda logs: fit_channel(logs[nodes], some, equal_rows=True).score)
-        equal = explained(logs, equal_rows=True)
+        scores = [fit_channel(logs[nodes], some, equal_rows=True).score for logs in tried]
+        equal = explained(np.tensordot(weights_of(np.array(scores)), np.stack(tried), axes=1), equal_rows=True)
         best = best if best.evidence - equal.evidence >= GAIN else equal
     elif on_network is not None:
         for _ in range(len(CANDIDATES) * FOLDS):  # not needed
