@@ -63,7 +63,7 @@ def test_train_predict_and_back_again(call, graph: Path, tmp_path: Path) -> None
 def test_json_says_what_was_done(call, graph: Path, tmp_path: Path) -> None:
     result = call("train", "--dataset", graph, "--out", tmp_path / "m", "--seeds", 2, "--json", *FAST)
     found = json.loads(result.stdout)
-    assert (found["method"], found["selection"], found["notes"]) == ("lnp-v2", "trusted", [])
+    assert (found["method"], found["selection"], found["notes"]) == ("lnp-channel", "val-given", [])
     assert (found["nodes"], found["labelled"], found["trusted"]) == (90, 72, 12)
     assert [row["seed"] for row in found["models"]] == [0, 1]
     assert sorted(path.name for path in (tmp_path / "m").iterdir()) == ["seed-0", "seed-1"]

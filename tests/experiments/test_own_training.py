@@ -47,10 +47,14 @@ def trusting(own: OwnGraph, counts: tuple[int, int, int]) -> OwnGraph:
 @pytest.mark.parametrize(
     ("counts", "method", "selection", "said"),
     [
-        ((4, 4, 4), "lnp-v2", "trusted", []),
-        ((2, 2, 1), "lnp-v2", "trusted", []),
-        ((2, 1, 1), "lnp-v2", "val-noisy", ["Too few trusted labels"]),
-        ((4, 4, 0), "gce", "trusted", ["No label is trusted in class 'blue', so gce is trained instead of lnp-v2"]),
+        ((4, 4, 4), "lnp-channel", "val-given", []),
+        ((2, 1, 1), "lnp-channel", "val-given", []),
+        (
+            (4, 4, 0),
+            "gce",
+            "trusted",
+            ["No label is trusted in class 'blue', so gce is trained instead of lnp-c"],
+        ),
         ((0, 0, 0), "gce", "val-noisy", ["No label is trusted, and that has a price", "Too few trusted labels"]),
     ],
 )
@@ -59,6 +63,18 @@ def test_what_suits_is_chosen_and_said(
 ) -> None:
     plan = plan_training(trusting(own, counts))
     assert (plan.method, plan.selection) == (method, selection)
+    assert [note[: len(start)] for note, start in zip(plan.notes, said, strict=True)] == said
+
+
+@pytest.mark.parametrize(
+    ("counts", "selection", "said"),
+    [((2, 2, 1), "trusted", []), ((2, 1, 1), "val-noisy", ["Too few trusted labels"])],
+)
+def test_in_parts_a_method_is_chosen_that_can_do_with_them(
+    own: OwnGraph, counts: tuple[int, int, int], selection: str, said: list[str]
+) -> None:
+    plan = plan_training(trusting(own, counts), whole=False)
+    assert (plan.method, plan.selection) == ("lnp-v2", selection)
     assert [note[: len(start)] for note, start in zip(plan.notes, said, strict=True)] == said
 
 
@@ -90,7 +106,7 @@ def test_a_model_is_kept_with_the_user_s_ids(own: OwnGraph, tmp_path: Path) -> N
     differs = predictions.predicted[noisy] != own.labels.given[noisy]
     assert row["labels_it_disagrees_with"] == int(differs.sum())
     assert row["agreement_with_untrusted_labels"] == pytest.approx(1 - differs.mean())
-    assert row["held_out"] == 3  # one of four trusted labels in each class
+    assert row["held_out"] == 12  # a fifth of the 60 untrusted labels
     assert row["predicted"] == dict(zip(CLASSES, np.bincount(predictions.predicted, minlength=3).tolist(), strict=True))
     assert row["epochs"] == len(load_model(tmp_path / "model").about["history"])
 

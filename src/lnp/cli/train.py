@@ -22,7 +22,8 @@ def train(
     ] = None,
     dataset: Annotated[str | None, typer.Option(help="The same, as an option; options of it after a colon.")] = None,
     method: Annotated[
-        str | None, typer.Option(help="A method of `lnp methods`. [lnp-v2; gce where a class has no trusted label]")
+        str | None,
+        typer.Option(help="A method of `lnp methods`. [lnp-v2; own graph: lnp-channel, or gce without trust]"),
     ] = None,
     noise: Annotated[
         str | None,

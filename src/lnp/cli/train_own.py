@@ -54,7 +54,7 @@ def train_own_graph(
         from lnp.datasets.label_file import read_label_file
 
         own = read_label_file(labels, own)
-    plan = plan_training(own, method, selection)
+    plan = plan_training(own, method, selection, whole=settings.get("batch", "full") == "full")
     notes = [*changed_since(folder), *plan.notes]
     if not as_json:
         for note in notes:

@@ -2,9 +2,11 @@
 
 What a benchmark decides by protocol is decided here by what there is, and said:
 
-- the method: LNP-v2 where every class has a trusted label, else :data:`WITHOUT_TRUST`, which needs none;
-- the epoch: by held-out trusted labels where at least half of the classes have two or more, else by a fifth of the
-  untrusted labels, else the last one.
+- the method: :data:`WITH_TRUST` where every class has a trusted label (:data:`IN_PARTS` in mini-batches), else
+  :data:`WITHOUT_TRUST`, which needs none;
+- the epoch: with :data:`WITH_TRUST` by a fifth of the untrusted labels behind its noise channel, so that all trusted
+  ones teach; else by held-out trusted labels where at least half of the classes have two or more, else by a fifth of
+  the untrusted labels, else the last one.
 """
 
 from __future__ import annotations
@@ -23,11 +25,12 @@ from lnp.estimator import LNPClassifier
 from lnp.graph.labels import UNKNOWN, ObservedLabels
 from lnp.methods.registry import entry
 
-__all__ = ["WITHOUT_TRUST", "TrainingPlan", "plan_training", "train_own"]
+__all__ = ["IN_PARTS", "WITHOUT_TRUST", "WITH_TRUST", "TrainingPlan", "plan_training", "train_own"]
 
-WITH_TRUST, WITHOUT_TRUST = "lnp-v2", "gce"
-"""The method by default, and the one in its place where a class has no trusted label: its loss is bounded, so that no
-single wrong label can pull far, and it needs no estimate of the noise."""
+WITH_TRUST, IN_PARTS, WITHOUT_TRUST = "lnp-channel", "lnp-v2", "gce"
+"""The method by default: under ``strict``, which is what a user has, it is far ahead of LNP-v1 and v2 there.
+It needs the whole graph in every step, so mini-batches have another. Where a class has no trusted label: a loss that is
+bounded, so that no single wrong label can pull far, and that needs no estimate of the noise."""
 
 LABELS_PER_CLASS = 10
 """Untrusted labels, on average, from which on a fifth of them can be spared to choose the epoch."""
@@ -55,23 +58,27 @@ class TrainingPlan:
     notes: tuple[str, ...] = ()
 
 
-def plan_training(own: OwnGraph, method: str | None = None, selection: str | None = None) -> TrainingPlan:
+def plan_training(
+    own: OwnGraph, method: str | None = None, selection: str | None = None, *, whole: bool = True
+) -> TrainingPlan:
     """Chooses what is left open, and checks what is not.
 
     Args:
         own: The graph with its labels.
         method: The method, or ``None`` for the one that suits the labels.
         selection: The selection rule, or ``None`` for the one that suits the labels.
+        whole: Whether every step sees the whole graph.
     """
     labels, notes = own.labels, []
     trusted = np.bincount(labels.given[labels.trusted], minlength=labels.class_count)
     missing = [name for name, count in zip(own.class_names, trusted.tolist(), strict=True) if count == 0]
     if method is None:
-        method = WITHOUT_TRUST if missing else WITH_TRUST
+        best = WITH_TRUST if whole else IN_PARTS
+        method = WITHOUT_TRUST if missing else best
         if missing and trusted.any():
             notes.append(
                 f"No label is trusted in class {', '.join(map(repr, missing))}, so {method} is trained instead of "
-                f"{WITH_TRUST}. One checked label in every class is enough for {WITH_TRUST}."
+                f"{best}. One checked label in every class is enough for {best}."
             )
     elif entry(method).method.needs_trusted and missing:
         try:
@@ -84,7 +91,7 @@ def plan_training(own: OwnGraph, method: str | None = None, selection: str | Non
     if not trusted.any():
         notes.append(LOSS)
     if selection is None:
-        selection = _suitable_rule(labels, trusted)
+        selection = _suitable_rule(labels, trusted, method)
         notes += _about_rule(selection)
     return TrainingPlan(method, selection, tuple(notes))
 
@@ -149,11 +156,14 @@ def _share(right: Sequence[bool] | np.ndarray) -> float | None:
     return float(np.mean(right)) if len(right) else None
 
 
-def _suitable_rule(labels: ObservedLabels, trusted: np.ndarray) -> str:
+def _suitable_rule(labels: ObservedLabels, trusted: np.ndarray, method: str) -> str:
+    untrusted = int(((labels.given != UNKNOWN) & ~labels.trusted).sum())
+    enough = untrusted >= LABELS_PER_CLASS * labels.class_count
+    if method == WITH_TRUST and enough:
+        return "val-given"
     if 2 * int((trusted >= 2).sum()) >= labels.class_count:
         return "trusted"
-    untrusted = int(((labels.given != UNKNOWN) & ~labels.trusted).sum())
-    return "val-noisy" if untrusted >= LABELS_PER_CLASS * labels.class_count else "last"
+    return "val-noisy" if enough else "last"
 
 
 def _about_rule(rule: str) -> list[str]:
