@@ -4,8 +4,8 @@
 a language model gave (Cora); ``… loop`` lets a reviewer who knows the truth check the 100 most suspect labels of Cora
 at flip 0.4, 100 suspects spread over the proposed classes, and 100 labels at random, and trains again after 25, 50 and
 100; ``… show`` prints what is there. A part is taken by ``--datasets cora``, ``--noises flip-0.4,flip-0.6`` and
-``--seeds 2``. A cell that is in the file is not computed again, so it can be stopped at any moment; ``--again``
-computes those anew that other code made than the present one.
+``--seeds 2``; ``… show --markdown`` prints the tables of docs/audit.md. A cell that is in the file is not computed
+again, so it can be stopped at any moment; ``--again`` computes those anew that other code made than the present one.
 One thread, one process; LNP_DATA names the folder of the graphs.
 
 Protocol ``strict`` with all 25 trusted labels (nothing is held out to choose an epoch: the audit has its own rules).
@@ -198,6 +198,35 @@ def show(rows: dict[tuple[str, ...], dict[str, Any]]) -> None:
             print(f"{who:<10}" + "".join(f"{100 * mean(curve[(who, k)]):>8.1f}" for k in REVIEWS))
 
 
+def show_markdown(rows: dict[tuple[str, ...], dict[str, Any]]) -> None:
+    """Prints both tables as docs/audit.md has them; only cells that both scorers have."""
+    cells: dict[tuple[str, str, str], dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    curves: dict[tuple[str, str], dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows.values():
+        if row["part"] == "detection":
+            cells[(row["dataset"], row["noise"], row["rate"])][row["who"]].append(row)
+        else:
+            curves[(row["learner"], row["who"])][int(row["reviewed"])].append(100 * float(row["test_accuracy"]))
+    print("| cell | seeds | cross-fit | cleanlab | better in both | calibration error | wrong, estimated |")
+    print("|---|---|---|---|---|---|---|")
+    kinds = [noise for noise, _ in NOISES] + ["annotations"]
+    for (dataset, noise, rate), found in sorted(
+        cells.items(), key=lambda cell: (DATASETS.index(cell[0][0]), kinds.index(cell[0][1]), cell[0][2])
+    ):
+        if set(found) < set(SCORERS):
+            continue
+        ours, theirs = ({name: mean(column(found[who], name)) for name in COLUMNS[len(KEY) : -1]} for who in SCORERS)
+        better = "yes" if ours["ap"] > theirs["ap"] and ours["auroc"] > theirs["auroc"] else "no"
+        pairs = [f"{one['ap']:.3f} / {one['auroc']:.3f}" for one in (ours, theirs)]
+        label = f"{dataset}, {noise}" + ("" if noise == "annotations" else f" {rate}")
+        shares = f"{ours['wrong']:.2f}, {ours['estimated_wrong']:.2f}"
+        cell = [label, str(min(map(len, found.values()))), *pairs, better, f"{ours['calibration_error']:.3f}", shares]
+        print("| " + " | ".join(cell) + " |")
+    print("\n| learner | reviewed | " + " | ".join(map(str, REVIEWS)) + " |\n|---|---|" + "---|" * len(REVIEWS))
+    for (learner, who), curve in sorted(curves.items(), key=lambda one: (one[0][0], ORDERS.index(one[0][1]))):
+        print(f"| {learner} | {who} | " + " | ".join(f"{mean(curve[k]):.1f}" for k in REVIEWS) + " |")
+
+
 def column(rows: list[dict[str, Any]], name: str) -> list[float]:
     """The numbers of a column."""
     return [float(row[name]) for row in rows if row.get(name) not in (None, "")]
@@ -243,6 +272,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--learner", default=LEARNER)
+    parser.add_argument("--markdown", action="store_true")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     rows = read()
@@ -250,7 +280,7 @@ def main() -> None:
         run_detection(rows, arguments)
     if arguments.part in ("loop", "all"):
         run_loop(rows, arguments)
-    show(rows)
+    (show_markdown if arguments.markdown else show)(rows)
 
 
 if __name__ == "__main__":

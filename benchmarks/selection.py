@@ -181,7 +181,8 @@ def run_missing(minutes: float, again: bool) -> None:
     for spec in cells():
         cell = (spec.method, spec.dataset, spec.noise, spec.rate, spec.seed)
         present = [row for row in rows if row.cell == cell]
-        if present and not (again and present[0].code != code_version(spec.method)):
+        whole = {row.selection for row in present} == set(RULES)  # a rule may be newer than the rows
+        if whole and not (again and present[0].code != code_version(spec.method)):
             continue
         if time.process_time() > 60 * minutes:
             print("The time is spent; the same command goes on.")
@@ -223,7 +224,7 @@ def table(rows: list[Row], labels: list[tuple[str, ...]], key: str) -> list[list
                 continue
             clean = [100 * row.test_accuracy for row in chosen if row.selection == "val-clean"]
             lost = [differences(chosen, rule) for rule in RULES[1:]]
-            means = [f"{statistics.fmean(one):+.1f}".replace("-", "−") for one in lost]
+            means = [f"{statistics.fmean(one):+.1f}".replace("-", "−") if one else "–" for one in lost]
             lines.append([method, *label, str(len(clean)), f"{statistics.fmean(clean):.1f}", *means])
     return lines
 

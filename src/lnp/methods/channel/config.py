@@ -24,9 +24,9 @@ class ChannelConfig(MethodConfig):
     Args:
         variant: What stands beside the backbone in :math:`P_\theta`, one of :data:`VARIANTS`, or "auto": the one of
             :data:`CANDIDATES` that predicts given labels best that it has not learnt.
-        label_epochs: Epochs in which each candidate learns the given labels as they are.
+        label_epochs: Epochs in which networks learn the given labels as they are.
         estimate_epochs: Epochs in which T is learned; 0 takes the noise to be the same for all classes.
-        start_epochs: How many of these pass before T moves from where the trusted nodes put it.
+        start_epochs: How many of these pass before T moves from where it starts.
         gain: By how many nats a label a T with rows of its own must beat one with equal rows.
         estimate_trusted_weight: λ, weight of the mean over T_C against the mean over T_N, while T is learned.
         trusted_weight: λ after that.
