@@ -5,7 +5,8 @@ r"""The audit's own scorer: cross-fitted networks and a channel that explain the
    they have not seen (:mod:`lnp.audit.folds`); their judgement and the labels give a better channel
    (:mod:`lnp.audit.channel_fit`), through which other networks learn, and once more.
 2. *Equal rows*: labels went wrong at random. Networks of every variant learn the labels through uniform noise of a
-   presumed rate, and each variant counts by how likely the labels are with it.
+   presumed rate, and each variant counts by how likely the labels are with it. The networks of 1 have half the say:
+   they gave the trusted nodes more weight, so they repeat fewer of the mistakes that can be read from the features.
 3. Rows of their own can also describe a network's confusions. They are believed where the channel model found them to
    be clearly better, or where these networks make unseen labels and trusted nodes clearly more likely.
 4. Bayes' rule (:mod:`lnp.audit.posterior`) with the judgement of those who won. The trusted nodes, where only a
@@ -30,7 +31,7 @@ from lnp.audit.posterior import Floats, label_posterior, log_likelihood, quality
 from lnp.audit.transition import uniform_transition
 from lnp.methods.base import MethodConfig
 from lnp.methods.batch import Batch
-from lnp.methods.channel.config import CANDIDATES
+from lnp.methods.channel.config import VARIANTS
 from lnp.seeds import Generator, Seeds
 
 __all__ = ["NETWORKS", "LabelScores", "audit_network", "cross_fit"]
@@ -40,6 +41,13 @@ FIRST_GAIN, GAIN = 0.05, 0.07
 
 TRUSTED_SHARE = 0.1
 """What all trusted nodes weigh together against all labels when the two are compared with these networks."""
+
+VARIANT_SHARE = 0.2
+"""By what factor the evidence for a variant is played down when variants are averaged: networks that differ make
+different mistakes, so the second best helps the best."""
+
+OWN_SHARE = 0.5
+"""The say of networks behind a channel with rows of its own when equal rows explain the labels as well."""
 
 PRESUMED_RATE = 0.3
 """The rate of the uniform noise that networks learn through. They rank labels better behind it than without a channel;
@@ -52,7 +60,7 @@ much, until the channel keeps the classes apart by itself."""
 SAMPLE = 20_000
 """So many labels are enough to fit a channel; with more, these are drawn."""
 
-NETWORKS = STEPS + (len(SHARES) + len(CANDIDATES)) * FOLDS
+NETWORKS = STEPS + (len(SHARES) + len(VARIANTS)) * FOLDS
 """How many networks :func:`cross_fit` reports; each step of the first channel counts as one."""
 
 
@@ -127,14 +135,21 @@ def cross_fit(
     if first.gain < FIRST_GAIN:
         uniform = uniform_transition(PRESUMED_RATE, batch.class_count)
         alike = replace(config, trusted_share=0.0, class_presence=0.0)  # a trusted label weighs as much as any other
-        tried = [judged(replace(alike, variant=variant), uniform) for variant in CANDIDATES]
-        scores = [fit_channel(logs[nodes], some, equal_rows=True).score for logs in tried]
-        equal = explained(np.tensordot(weights_of(np.array(scores)), np.stack(tried), axes=1), equal_rows=True)
-        best = best if best.evidence - equal.evidence >= GAIN else equal
+        tried = [judged(replace(alike, variant=variant), uniform) for variant in VARIANTS]
+        scores = np.array([fit_channel(logs[nodes], some, equal_rows=True).score for logs in tried])
+        equal = explained(_average(tried, scores), equal_rows=True)
+        if best.evidence - equal.evidence < GAIN:
+            together = _average(tried, VARIANT_SHARE * scores)
+            best = explained(OWN_SHARE * best.logs + (1 - OWN_SHARE) * together, equal_rows=True)
     elif on_network is not None:
-        for _ in range(len(CANDIDATES) * FOLDS):  # not needed
+        for _ in range(len(VARIANTS) * FOLDS):  # not needed
             on_network()
     return _score(best.logs[noisy], labels, best.fits)
+
+
+def _average(logs: list[Floats], scores: Floats) -> Floats:
+    """The mean, each weighed by how well it explains the labels."""
+    return np.tensordot(weights_of(scores), np.stack(logs), axes=1)
 
 
 def _evidence(
