@@ -40,7 +40,6 @@ from lnp.datasets.dataset import Dataset
 from lnp.engine.fit import fit
 from lnp.experiments.code_version import ROOTS, digest_modules
 from lnp.experiments.protocol import Task, prepare
-from lnp.graph.labels import ObservedLabels
 from lnp.methods.batch import full_batch
 from lnp.methods.registry import create_method, make_config
 from lnp.metrics.detection import noise_detection
@@ -110,10 +109,9 @@ def review(dataset: Dataset, task: Task, seed: int, order: np.ndarray, learner: 
     rows, truth = [], dataset.truth.labels
     for reviewed in REVIEWS:
         started = time.process_time()
-        checked, given, trusted = order[:reviewed], task.observed.given.copy(), task.observed.trusted.copy()
-        found = float((given[checked] != truth[checked]).mean()) if reviewed else None
-        given[checked], trusted[checked] = truth[checked], True
-        observed = ObservedLabels(given, trusted, class_count=dataset.graph.class_count)
+        checked = order[:reviewed]
+        found = float((task.observed.given[checked] != truth[checked]).mean()) if reviewed else None
+        observed = task.observed.checked(checked, truth[checked])
         batch = full_batch(task.graph, observed, task.split.train)
         seeds = Seeds(seed)
         method = create_method(learner, make_config(learner), batch, seeds.generator("initialisation"))

@@ -84,3 +84,30 @@ def test_every_doubt_has_a_fit_and_none_is_needed_to_start() -> None:
 
 def test_weights() -> None:
     np.testing.assert_allclose(weights_of(np.array([-1000.0, -1000.0 + np.log(4)])), [0.2, 0.8])
+
+
+def test_checks_make_up_for_suspects_that_were_taken_out() -> None:
+    """Whoever checks the most suspect labels leaves too few wrong ones behind; with what they were, T is as before."""
+    channel = 0.6 * np.eye(3) + 0.4 * np.eye(3)[[1, 2, 0]]
+    logs, true, given = draw(channel, 6000, sharpness=2.0)
+    quality = quality_of(label_posterior(believed(logs, 2.0), given, channel), given)
+    checked, rest = np.split(np.argsort(quality), [1500])
+    checks = np.zeros((3, 3), np.int64)
+    np.add.at(checks, (true[checked], given[checked]), 1)
+    found = fit_channel(logs[rest], given[rest], checks=checks)
+    np.testing.assert_allclose(found.transition, channel, atol=0.05)
+    assert np.diag(fit_channel(logs[rest], given[rest]).transition).mean() > 0.75  # three quarters right, it would seem
+
+
+def test_checks_say_how_many_labels_are_wrong_where_nothing_else_does() -> None:
+    """A network that guesses: only checked labels know the rate."""
+    generator = np.random.default_rng(0)
+    logs = np.log(generator.dirichlet(np.full(3, 50.0), 600))
+    given = generator.integers(3, size=600)
+    for right in (20, 30):
+        checks = np.diag([right // 10 * 3, right // 10 * 3, right // 10 * 4])
+        checks[0, 1] = 40 - right
+        fits = fit_doubts(logs, given, logs[:0], given[:0], checks=checks, equal_rows=True)
+        weights = weights_of(np.array([fit.score for fit in fits]))
+        kept = float(weights @ np.array([np.diag(fit.transition).mean() for fit in fits]))
+        assert kept == pytest.approx(right / 40, abs=0.12)

@@ -73,7 +73,7 @@ def test_the_rate_is_the_most_likely_one() -> None:
     probabilities, given = draw(uniform_transition(0.35, 4), 5000)
     rates = np.linspace(0.01, 0.99, 99)
     likelihoods = [log_likelihood(probabilities, given, uniform_transition(rate, 4)) for rate in rates]
-    found = fit_rate(probabilities, given, steps=300)
+    found = fit_rate(probabilities, given)
     assert found == pytest.approx(rates[int(np.argmax(likelihoods))], abs=0.011)
     assert found == pytest.approx(0.35, abs=0.05)
 
@@ -98,3 +98,17 @@ def test_random_mistakes_bind_the_channel_and_regular_ones_free_it() -> None:
         counts = expected_counts(probabilities, given, channel)
         strength = choose_strength(counts, uniform_transition(fit_rate(probabilities, given), 4))
         assert (strength > 100) is bound
+
+
+def test_checked_labels_count_as_what_they_were() -> None:
+    nobody = np.zeros((0, 4)), np.zeros(0, np.int64)
+    checks = np.array([[6, 2, 0, 0], [0, 8, 0, 0], [0, 0, 3, 5], [1, 1, 0, 6]])
+    assert fit_rate(*nobody, checks=checks) == pytest.approx(9 / 32 * 4 / 3, abs=1e-4)  # 9 of 32 were wrong
+    probabilities, given = draw(FLIP, 1500)
+    known = np.zeros((4, 4), np.int64)
+    np.add.at(known, (probabilities.argmax(axis=1), given), 1)
+    alone = fit_transition(probabilities, given, 0.025 + known)
+    start = fit_transition(probabilities, given, np.full((4, 4), 0.025))
+    both = estimate_transition(probabilities, given, start, checks=known)
+    np.testing.assert_allclose(both, alone, atol=0.02)  # 1,500 exact labels leave nothing to the prior
+    assert np.abs(estimate_transition(probabilities, given, start) - both).max() > 0.02

@@ -29,6 +29,7 @@ def test_labels_are_replaced_and_the_rest_stays(tmp_path: Path, own: OwnGraph) -
     changed = read_label_file(path, own)
     assert changed.labels.given.tolist() == [1, 1, 0, 0]
     assert changed.labels.trusted.tolist() == [True, True, False, False]
+    assert changed.labels.before.tolist() == [0, -1, -1, -1]  # what was wrong with a checked label teaches as well
     assert own.labels.given.tolist() == [0, 1, -1, 0]  # the argument stays as it was
     assert changed.graph is own.graph
 

@@ -44,6 +44,7 @@ def make(*, sparse: bool = False, weighted: bool = False, shift: float = 0.0) ->
 @pytest.mark.parametrize("weighted", [False, True])
 def test_everything_comes_back(tmp_path: Path, sparse: bool, weighted: bool) -> None:
     own = make(sparse=sparse, weighted=weighted)
+    own = replace(own, labels=own.labels.checked([1], [2])) if weighted else own
     write_own_graph(own, tmp_path / "new" / "graph")
     again = read_own_graph(tmp_path / "new" / "graph")
     assert again.graph.checksum == own.graph.checksum
@@ -51,6 +52,7 @@ def test_everything_comes_back(tmp_path: Path, sparse: bool, weighted: bool) -> 
     assert sp.issparse(again.graph.features) == sparse
     np.testing.assert_array_equal(again.labels.given, own.labels.given)
     np.testing.assert_array_equal(again.labels.trusted, own.labels.trusted)
+    assert again.labels.before.tolist() == [-1, 1 if weighted else -1, -1, -1, -1, -1]
     for name in ("node_ids", "class_names", "texts", "feature_names", "picture_shape", "source", "summary"):
         assert getattr(again, name) == getattr(own, name), name
     assert again.graph.notes == {"picture_shape": (2, 2)}

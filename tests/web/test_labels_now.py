@@ -31,6 +31,8 @@ def test_the_label_file_trains_as_the_verdicts_say(own: OwnGraph, tmp_path: Path
     read, now = read_label_file(tmp_path / "verdicts.csv", own).labels, labels_now(own, board)
     np.testing.assert_array_equal(read.given, now.given)
     np.testing.assert_array_equal(read.trusted, now.trusted)
+    np.testing.assert_array_equal(read.before, now.before)
+    assert now.before[[7, 10]].tolist() == own.labels.given[[7, 10]].tolist()
     changed = np.flatnonzero((now.given != own.labels.given) | (now.trusted != own.labels.trusted))
     assert changed.tolist() == [7, 10]
     assert now.given[[7, 10]].tolist() == [own.labels.given[7], 2]

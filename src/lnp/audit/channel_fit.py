@@ -13,6 +13,9 @@ fitted together,
 for every e of a grid; how well each fits is how much it counts in the end. For that the sum over T_N is taken
 :data:`ANEW` times: a network is wrong about many nodes at once, so their labels say less than as many independent ones
 would, and thousands of them would shout the trusted nodes down.
+
+Of a trusted node that is known to have been given another label or the same before it was checked,
+:math:`\log T_{y_i \tilde y_i}` is added, in full.
 """
 
 from __future__ import annotations
@@ -35,6 +38,9 @@ SHARPEST = (-2.0, 1.7)
 
 ANEW = 0.05
 """What a label counts for beside a trusted node when explanations are compared."""
+
+SMALLEST = 1e-12
+"""Lower bound of a probability under the logarithm."""
 
 LABELS_RIGHT, LABELS_WRONG, NETWORK_RIGHT = 5.0, 2.0, 3.0
 """Before any data: as if five labels had been seen to be right, two wrong, and three predictions right."""
@@ -93,6 +99,7 @@ def fit_channel(
     doubt: float = 0.0,
     trusted_logs: Floats | None = None,
     trusted_labels: NDArray[np.int64] | None = None,
+    checks: NDArray[np.int64] | None = None,
     start: Floats | None = None,
     steps: int = 8,
     equal_rows: bool = False,
@@ -105,6 +112,7 @@ def fit_channel(
         doubt: e.
         trusted_logs: z of trusted nodes, from networks that have not seen them; ``None`` where there are none.
         trusted_labels: Their labels.
+        checks: ``(c, c)`` how many nodes of class i had been given j before they were checked; ``None``: nobody knows.
         start: The T to begin with; by default the most likely one for w = 1.
         steps: How many turns.
         equal_rows: Whether T is uniform noise, of which only the rate is fitted.
@@ -117,12 +125,14 @@ def fit_channel(
         sharpness = fit_sharpness(logs, given, transition, doubt, trusted_logs, trusted_labels)
         probabilities = believed(logs, sharpness, doubt)
         if equal_rows:
-            transition = uniform_transition(fit_rate(probabilities, given), c)
+            transition = uniform_transition(fit_rate(probabilities, given, checks=checks), c)
         else:
-            transition = estimate_transition(probabilities, given, transition)
+            transition = estimate_transition(probabilities, given, transition, checks=checks)
     score = _fit(logs, given, transition, sharpness, doubt, trusted_logs, trusted_labels, weight=ANEW)
     right = quality_of(label_posterior(believed(logs, sharpness, doubt), given, transition), given).mean()
     right = float(np.clip(right, 1e-3, 1 - 1e-3))
+    if checks is not None:
+        score += float((checks * np.log(transition.clip(min=SMALLEST))).sum())
     score += LABELS_RIGHT * np.log(right) + LABELS_WRONG * np.log(1 - right) + NETWORK_RIGHT * np.log(1 - doubt)
     return ChannelFit(sharpness, doubt, transition, float(score))
 
@@ -133,6 +143,7 @@ def fit_doubts(
     trusted_logs: Floats | None,
     trusted_labels: NDArray[np.int64] | None,
     *,
+    checks: NDArray[np.int64] | None = None,
     equal_rows: bool = False,
 ) -> list[ChannelFit]:
     """One fit for every e of :data:`DOUBTS`, each begun where the one before ended."""
@@ -145,6 +156,7 @@ def fit_doubts(
                 doubt=doubt,
                 trusted_logs=trusted_logs,
                 trusted_labels=trusted_labels,
+                checks=checks,
                 start=fits[-1].transition if fits else None,
                 steps=4 if fits else 8,
                 equal_rows=equal_rows,

@@ -115,6 +115,7 @@ def cross_fit(
     trusted, labels = batch.trusted.cpu().numpy(), batch.noisy_labels.cpu().numpy()
     sample = _sample(noisy.size, seeds.generator("audit sample"))
     nodes, some = noisy[sample], labels[sample]
+    checks = None if batch.checks is None else batch.checks.cpu().numpy()
     of_trusted = draw_folds(given, trusted, seeds.generator("audit trusted folds"))
     parts = np.maximum(draw_folds(given, noisy, seeds.generator("audit folds")), of_trusted)
 
@@ -123,20 +124,20 @@ def cross_fit(
 
     def explained(logs: Floats, *, equal_rows: bool) -> Explanation:
         seen = logs[nodes], some, logs[trusted], given[trusted]
-        fits = fit_doubts(*seen, equal_rows=equal_rows)
+        fits = fit_doubts(*seen, checks=checks, equal_rows=equal_rows)
         return Explanation(logs, fits, _evidence(*seen, max(fits, key=lambda fit: fit.score)))
 
     first = learn_first_channel(batch, config, seeds, on_network)
     channel = first.transition
     for share in SHARES:
         logs = judged(replace(config, variant=first.variant, trusted_share=share), channel)
-        channel = fit_channel(logs[nodes], some).transition
+        channel = fit_channel(logs[nodes], some, checks=checks).transition
     best = explained(logs, equal_rows=False)
     if first.gain < FIRST_GAIN:
         uniform = uniform_transition(PRESUMED_RATE, batch.class_count)
         alike = replace(config, trusted_share=0.0, class_presence=0.0)  # a trusted label weighs as much as any other
         tried = [judged(replace(alike, variant=variant), uniform) for variant in VARIANTS]
-        scores = np.array([fit_channel(logs[nodes], some, equal_rows=True).score for logs in tried])
+        scores = np.array([fit_channel(logs[nodes], some, checks=checks, equal_rows=True).score for logs in tried])
         equal = explained(_average(tried, scores), equal_rows=True)
         if best.evidence - equal.evidence < GAIN:
             together = _average(tried, VARIANT_SHARE * scores)

@@ -87,8 +87,9 @@ def _from_model(method: Method, batch: Batch, probabilities: Tensor) -> LabelSco
     if learned is not None and learned.shape == (c, c):
         transition = learned.double().cpu().numpy()
     else:
+        checks = None if batch.checks is None else batch.checks.cpu().numpy()
         transition = fit_transition(own, given, np.full((c, c), FLOOR / c))
-        transition = estimate_transition(own, given, transition)
+        transition = estimate_transition(own, given, transition, checks=checks)
     posterior = label_posterior(own, given, transition)
     scores = LabelScores(posterior, quality_of(posterior, given), transition)
     if not judges_itself:

@@ -23,7 +23,7 @@ from lnp.datasets.files.roles import find_role
 from lnp.datasets.files.table import MISSING, Table, name_list, shown, tidy_strings
 from lnp.datasets.own_graph import OwnGraph
 from lnp.errors import DataError
-from lnp.graph.labels import UNKNOWN, ObservedLabels
+from lnp.graph.labels import UNKNOWN
 
 __all__ = ["HEADER", "read_label_file", "write_label_file"]
 
@@ -56,9 +56,7 @@ def read_label_file(path: Path, own: OwnGraph) -> OwnGraph:
     numbers = found.fill_null(UNKNOWN).to_numpy()
     trusted_column = find_role(table, "trusted", None)
     mask = numbers != UNKNOWN if trusted_column is None else read_trusted(table, trusted_column, numbers)
-    given, trusted = own.labels.given.copy(), own.labels.trusted.copy()
-    given[nodes], trusted[nodes] = numbers, mask
-    return replace(own, labels=ObservedLabels(given, trusted, class_count=own.labels.class_count))
+    return replace(own, labels=own.labels.checked(nodes, numbers, mask))
 
 
 def write_label_file(path: Path, rows: Iterable[tuple[str, str, bool]]) -> None:

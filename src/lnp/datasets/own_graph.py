@@ -162,7 +162,9 @@ def read_own_graph(folder: Path) -> OwnGraph:
     _check_facts(path, facts)
     required = ("edge_index", "y", "trusted", "node_ids", "node_ids_ends", "facts")
     texts = [f"text_{i}{end}" for i in range(len(facts["texts"])) for end in ("", "_ends")]
-    arrays: dict[str, Any] = read_arrays(folder / ARRAYS, required, ("edge_weight", "x", *SPARSE_KEYS, *texts))
+    arrays: dict[str, Any] = read_arrays(
+        folder / ARRAYS, required, ("before", "edge_weight", "x", *SPARSE_KEYS, *texts)
+    )
     try:
         copy = json.loads(arrays["facts"].tobytes())
         if isinstance(copy, dict) and copy.get("fingerprint") != facts["fingerprint"]:
@@ -209,6 +211,8 @@ def _arrays(own: OwnGraph) -> dict[str, NDArray[Any]]:
         "y": own.labels.given.astype(np.int32),
         "trusted": own.labels.trusted,
     }
+    if (own.labels.before != UNKNOWN).any():
+        arrays["before"] = own.labels.before.astype(np.int32)
     if (upper.data != 1).any():
         arrays["edge_weight"] = upper.data
     if isinstance(graph.features, np.ndarray):
@@ -234,7 +238,8 @@ def _own_graph(facts: dict[str, Any], arrays: dict[str, Any]) -> OwnGraph:
         name=facts["name"],
         notes={} if shape is None else {"picture_shape": tuple(shape)},
     )
-    labels = ObservedLabels(arrays["y"], arrays["trusted"], class_count=len(classes))
+    before = arrays.get("before")
+    labels = ObservedLabels(arrays["y"], arrays["trusted"], class_count=len(classes), before=before)
     found = {"checksum": graph.checksum, "labels_checksum": _labels_checksum(labels)}
     for key, value in found.items():
         if facts[key] != value:

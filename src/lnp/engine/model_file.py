@@ -113,6 +113,8 @@ def save_model(
         "probabilities": probabilities.cpu(),
         "label_quality": label_quality(method, batch, observed, probabilities).cpu(),
     }
+    if observed.checks.any():
+        tensors["before"] = torch.from_numpy(observed.before)
     facts = {
         "format": FORMAT,
         "lnp": __version__,
@@ -153,7 +155,9 @@ def load_model(folder: Path | str, graph: Graph | None = None, *, device: str = 
     try:
         config = make_config(facts["method"], facts["config"])
         check_choice("scaling", facts["scaling"], SCALINGS)
-        observed = ObservedLabels(tensors["given"].numpy(), tensors["trusted"].numpy(), class_count=c)
+        before = tensors["before"].numpy() if "before" in tensors else None
+        given, trusted = tensors["given"].numpy(), tensors["trusted"].numpy()
+        observed = ObservedLabels(given, trusted, class_count=c, before=before)
     except InputError as error:
         raise ModelFileError(f"{path} cannot be used by lnp {__version__}: {error}") from error
     train, probabilities, quality = tensors["train"].numpy(), tensors["probabilities"], tensors["label_quality"]

@@ -153,4 +153,4 @@ def hold_out_trusted(
         )
     given, trusted = observed.given.copy(), observed.trusted.copy()
     given[nodes], trusted[nodes] = UNKNOWN, False
-    return ObservedLabels(given, trusted, class_count=observed.class_count), nodes
+    return ObservedLabels(given, trusted, class_count=observed.class_count, before=observed.before), nodes

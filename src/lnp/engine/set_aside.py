@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ def set_aside(observed: ObservedLabels, rule: str, seeds: Seeds) -> TrainingLabe
     if rule == "trusted":
         rest, held_out = hold_out_trusted(observed, seeds.generator("held-out"))
         # The labels of the nodes set aside stay given; neither trusted nor in `train`, they reach no method.
-        kept = ObservedLabels(observed.given, rest.trusted, class_count=observed.class_count)
+        kept = replace(rest, given=observed.given)
         return TrainingLabels(kept, train, select_trusted(observed.given, held_out))
     if rule in ("val-noisy", *BEHIND_NOISE):
         untrusted = np.where(observed.trusted, UNKNOWN, observed.given)

@@ -71,6 +71,8 @@ class Batch:
         noisy: T_N as row numbers (node numbers where the batch is the whole graph).
         trusted: T_C as row numbers.
         class_count: The number of classes c.
+        checks: ``(c, c)`` how many nodes of T_C in the whole graph are of class i and were given j before somebody
+            checked them; ``None`` where nobody knows what any was given.
         nodes: Which node of the whole graph each row is; ``None``: row i is node i.
         own: The first ``own`` rows are the batch's own nodes, over which losses run. In the rows behind them trusted
             nodes may visit. Later rows are there only because they are neighbours, and networks may leave them out of
@@ -83,6 +85,7 @@ class Batch:
     noisy: Tensor
     trusted: Tensor
     class_count: int
+    checks: Tensor | None = None
     nodes: Tensor | None = None
     own: int | None = None
     across: Across | None = None
@@ -170,11 +173,12 @@ def full_batch(
     noisy = np.intersect1d(train, observed.noisy_nodes)
     usable = observed.trusted.copy()
     usable[noisy] = True
-    given = np.where(usable, observed.given, UNKNOWN)
+    given, checks = np.where(usable, observed.given, UNKNOWN), observed.checks
     return Batch(
         graph=GraphTensors(graph, device) if tensors is None else tensors,
         given=torch.from_numpy(given).to(device),
         noisy=torch.from_numpy(noisy).to(device),
         trusted=torch.from_numpy(observed.trusted_nodes).to(device),
         class_count=graph.class_count,
+        checks=torch.from_numpy(checks).to(device) if checks.any() else None,
     )

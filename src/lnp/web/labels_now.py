@@ -18,10 +18,8 @@ __all__ = ["history_csv", "label_csv", "labels_now"]
 
 def labels_now(own: OwnGraph, board: Board) -> ObservedLabels:
     """Given labels, with those by verdict in their place and trusted."""
-    said = board.labels.copy()
-    decided = said != UNKNOWN
-    given = np.where(decided, said, own.labels.given)
-    return ObservedLabels(given, own.labels.trusted | decided, class_count=own.graph.class_count)
+    decided = np.flatnonzero(board.labels != UNKNOWN)
+    return own.labels.checked(decided, board.labels[decided])
 
 
 def label_csv(own: OwnGraph, board: Board) -> str:

@@ -216,8 +216,10 @@ def random_probabilities(count: int, seed: int = 0) -> torch.Tensor:
     return torch.from_numpy(np.random.default_rng(seed).dirichlet(np.ones(3), count)).float()
 
 
+@pytest.mark.parametrize("checks", [None, [[4, 1, 0], [0, 3, 0], [0, 7, 2]]])
 @pytest.mark.parametrize("phase", [FIRST_ROWS, EQUAL_ROWS, OWN_ROWS])
-def test_an_epoch_is_an_e_step_and_an_m_step(batch: Batch, phase: int) -> None:
+def test_an_epoch_is_an_e_step_and_an_m_step(batch: Batch, phase: int, checks: list[list[int]] | None) -> None:
+    batch = replace(batch, checks=None if checks is None else torch.tensor(checks))
     model = build(batch, start_epochs=3)
     model.phase.fill_(phase)
     model.learning.fill_(2)
@@ -226,7 +228,7 @@ def test_an_epoch_is_an_e_step_and_an_m_step(batch: Batch, phase: int) -> None:
     model.end_epoch(batch, epoch_with(probabilities, index=1))
     assert torch.equal(model.transition, torch.from_numpy(NOISE).float())  # not yet
     model.end_epoch(batch, epoch_with(probabilities, index=2))
-    counts = np.zeros((3, 3))
+    counts = np.zeros((3, 3)) if checks is None else np.array(checks, float)  # checked labels count as they were
     for node in batch.noisy.tolist():
         label = int(batch.given[node])
         joint = probabilities[node].double().numpy() * NOISE[:, label]

@@ -8,6 +8,10 @@ A given label depends on nothing but the true label of its own node, so the post
 :math:`q_i(k) \propto \pi_i(k) T_{k \tilde y_i}`, exact at the cost of one column of T. The evidence lower bound is
 tight, and training maximises the likelihood itself: nothing is left for the paper's posterior and decoder to do.
 
+What nodes of T_C were given before somebody checked them, where that is known, multiplies the likelihood by
+:math:`T_{y_i \tilde y_i}`. Whoever reviews suspects takes wrong labels out of T_N; without this factor the noise would
+seem to be less than it is, with it the likelihood does not depend on how nodes were chosen.
+
 Every question on the way is settled by how likely given labels are to networks that have not learnt them
 (:mod:`lnp.methods.channel.halves`):
 
@@ -171,6 +175,8 @@ class Channel(Method):
         logs = epoch.probabilities[batch.noisy].clamp(min=SMALLEST).log()
         if phase != LABELS and epoch.index + 1 >= self.config.start_epochs:
             counts = expected_counts(label_posterior(logs, labels, self.transition), labels)
+            if batch.checks is not None:
+                counts += batch.checks
             self.transition.copy_(self._rows(counts))
         if phase == LABELS:
             self.confusion.copy_(expected_counts(epoch.probabilities[batch.trusted], batch.trusted_labels).T)
