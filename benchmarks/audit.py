@@ -54,8 +54,8 @@ SEEDS = 5
 REVIEWS = (0, 25, 50, 100)
 ORDERS = ("suspects", "spread", "random")
 """Who is reviewed first: the most suspect, the most suspect of every proposed class in turn, or anybody."""
-LEARNER = "lnp-channel"
-"""Who learns from the reviewed labels; ``--learner`` takes any other method, with its default configuration."""
+LEARNERS = ("lnp-channel", "lnp-v2")
+"""Who learns from the reviewed labels; ``--learner`` takes other methods, with their default configurations."""
 MODULES = {
     "cross-fit": ("cross_fit", "channel_fit", "first_channel", "folds", "network", "order", "posterior", "transition"),
     "cleanlab": ("cleanlab_scores", "folds", "network"),
@@ -104,23 +104,19 @@ def detect(dataset: Dataset, noise: str, rate: float, seed: int, scorer: str) ->
     }
 
 
-def review(dataset: Dataset, task: Task, seed: int, order: np.ndarray, learner: str) -> list[dict[str, Any]]:
-    """Accuracy on the test nodes after the first k of ``order`` were reviewed, for every k of :data:`REVIEWS`."""
-    rows, truth = [], dataset.truth.labels
-    for reviewed in REVIEWS:
-        started = time.process_time()
-        checked = order[:reviewed]
-        found = float((task.observed.given[checked] != truth[checked]).mean()) if reviewed else None
-        observed = task.observed.checked(checked, truth[checked])
-        batch = full_batch(task.graph, observed, task.split.train)
-        seeds = Seeds(seed)
-        method = create_method(learner, make_config(learner), batch, seeds.generator("initialisation"))
-        predicted = fit(method, batch, task.selection, seeds.randomness()).probabilities.argmax(dim=1).numpy()
-        test = task.split.test
-        accuracy = float((predicted[test] == truth[test]).mean())
-        seconds = time.process_time() - started
-        rows.append({"reviewed": reviewed, "found": found, "test_accuracy": accuracy, "seconds": seconds})
-    return rows
+def review(dataset: Dataset, task: Task, seed: int, checked: np.ndarray, learner: str) -> dict[str, Any]:
+    """Accuracy on the test nodes after some labels were reviewed."""
+    started, truth = time.process_time(), dataset.truth.labels
+    observed = task.observed.checked(checked, truth[checked])
+    batch = full_batch(task.graph, observed, task.split.train)
+    seeds = Seeds(seed)
+    method = create_method(learner, make_config(learner), batch, seeds.generator("initialisation"))
+    predicted = fit(method, batch, task.selection, seeds.randomness()).probabilities.argmax(dim=1).numpy()
+    return {
+        "found": float((task.observed.given[checked] != truth[checked]).mean()) if checked.size else None,
+        "test_accuracy": float((predicted[task.split.test] == truth[task.split.test]).mean()),
+        "seconds": time.process_time() - started,
+    }
 
 
 def run_detection(rows: dict[tuple[str, ...], dict[str, Any]], arguments: argparse.Namespace) -> None:
@@ -147,9 +143,10 @@ def run_loop(rows: dict[tuple[str, ...], dict[str, Any]], arguments: argparse.Na
     dataset = load_dataset(name)
     for seed in range(arguments.seeds):
         keys = {
-            (who, k): ("loop", name, noise, f"{rate:g}", str(seed), who, str(k), arguments.learner)
-            for who in ORDERS
+            (learner, who, k): ("loop", name, noise, f"{rate:g}", str(seed), who, str(k), learner)
+            for learner in arguments.learner
             for k in REVIEWS
+            for who in ORDERS
         }
         if all(is_done(key, rows, arguments.again) for key in keys.values()):
             continue
@@ -161,11 +158,14 @@ def run_loop(rows: dict[tuple[str, ...], dict[str, Any]], arguments: argparse.Na
             "spread": noisy[spread_order(scores.quality, scores.posterior.argmax(axis=1))],
             "random": Seeds(seed).generator("random review").permutation(noisy),
         }
-        for who, order in orders.items():
-            for row in review(dataset, task, seed, order, arguments.learner):
-                key = keys[(who, row["reviewed"])]
-                rows[key] = dict(zip(KEY, key, strict=True)) | row | {"code": code_of("cross-fit")}
-        save(rows)
+        row: dict[str, Any] = {}
+        for (learner, who, k), key in keys.items():
+            if not is_done(key, rows, arguments.again):
+                if k > 0 or not row or row["learner"] != learner:  # before any review all orders are alike
+                    row = {"learner": learner, **review(dataset, task, seed, orders[who][:k], learner)}
+                rows[key] = row | dict(zip(KEY, key, strict=True)) | {"code": code_of("cross-fit")}
+                save(rows)
+                print(*key, f"{100 * row['test_accuracy']:.1f} %", flush=True)
 
 
 def show(rows: dict[tuple[str, ...], dict[str, Any]]) -> None:
@@ -269,7 +269,7 @@ def main() -> None:
     parser.add_argument("--noises", type=lambda text: text.split(","), default=[])
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--again", action="store_true")
-    parser.add_argument("--learner", default=LEARNER)
+    parser.add_argument("--learner", type=lambda text: text.split(","), default=list(LEARNERS))
     parser.add_argument("--markdown", action="store_true")
     arguments = parser.parse_args()
     torch.set_num_threads(1)

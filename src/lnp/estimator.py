@@ -23,6 +23,7 @@ from lnp.errors import ConfigError, GraphError, LabelError, ModelFileError, NotF
 from lnp.graph.features import scale_features
 from lnp.graph.graph import Graph
 from lnp.graph.labels import UNKNOWN, ObservedLabels, Truth
+from lnp.graph.observe import observe
 from lnp.methods.base import MethodConfig
 from lnp.methods.registry import create_method, entry, make_config
 from lnp.seeds import Seeds
@@ -304,22 +305,7 @@ def _as_observed(graph: Graph, labels: ObservedLabels | ArrayLike, trusted: Arra
             f"Expected `graph` to be an lnp.Graph, but got {type(graph).__name__}. Build one with Graph.from_edges or "
             "lnp.graph.convert."
         )
-    if isinstance(labels, Truth):
-        raise LabelError("Expected given labels, but got the truth, which no method may see. Hand over ObservedLabels.")
-    if isinstance(labels, ObservedLabels):
-        if trusted is not None:
-            raise LabelError(
-                "Expected `trusted` only with plain class numbers, but ObservedLabels have a mask of their own."
-            )
-        observed = labels
-    else:
-        observed = ObservedLabels(labels, trusted, class_count=graph.class_count)
-    if observed.node_count != graph.node_count or observed.class_count != graph.class_count:
-        raise LabelError(
-            f"Expected labels for {graph.node_count} nodes in {graph.class_count} classes, but got "
-            f"{observed.node_count} nodes in {observed.class_count} classes."
-        )
-    return observed
+    return observe(graph, labels, trusted)
 
 
 def _say(line: str) -> None:

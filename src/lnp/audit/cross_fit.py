@@ -39,6 +39,9 @@ __all__ = ["NETWORKS", "LabelScores", "audit_network", "cross_fit"]
 FIRST_GAIN, GAIN = 0.05, 0.07
 """By how many nats a label rows of their own must beat equal rows: in the channel model, or with these networks."""
 
+DECISIVE = 15.0
+"""Or by how many nats in all, trusted nodes and prior included: on a large graph a little on every label is much."""
+
 TRUSTED_SHARE = 0.1
 """What all trusted nodes weigh together against all labels when the two are compared with these networks."""
 
@@ -87,6 +90,15 @@ class Explanation:
     logs: Floats
     fits: list[ChannelFit]
     evidence: float
+
+    @property
+    def score(self) -> float:
+        """Of the best channel."""
+        return max(fit.score for fit in self.fits)
+
+    def beats(self, other: Explanation) -> bool:
+        """Whether it explains clearly more."""
+        return self.evidence - other.evidence >= GAIN or self.score - other.score >= DECISIVE
 
 
 def audit_network(config: MethodConfig) -> ChannelNetworkConfig:
@@ -139,7 +151,7 @@ def cross_fit(
         tried = [judged(replace(alike, variant=variant), uniform) for variant in VARIANTS]
         scores = np.array([fit_channel(logs[nodes], some, checks=checks, equal_rows=True).score for logs in tried])
         equal = explained(_average(tried, scores), equal_rows=True)
-        if best.evidence - equal.evidence < GAIN:
+        if not best.beats(equal):
             together = _average(tried, VARIANT_SHARE * scores)
             best = explained(OWN_SHARE * best.logs + (1 - OWN_SHARE) * together, equal_rows=True)
     elif on_network is not None:

@@ -17,7 +17,8 @@ from lnp.errors import LabelError, ModelFileError, NotFittedError
 from lnp.estimator import LNPClassifier
 from lnp.graph.features import scale_features
 from lnp.graph.graph import Graph
-from lnp.graph.labels import UNKNOWN, ObservedLabels, Truth
+from lnp.graph.labels import UNKNOWN, ObservedLabels
+from lnp.graph.observe import observe
 from lnp.methods.batch import Batch, full_batch
 from lnp.seeds import Seeds
 
@@ -163,21 +164,7 @@ def _classifier(model: LNPClassifier | Path | str, graph: Graph) -> LNPClassifie
 
 
 def _observed(labels: ObservedLabels | ArrayLike, trusted: ArrayLike | None, graph: Graph) -> ObservedLabels:
-    if isinstance(labels, Truth):
-        raise LabelError("Expected given labels, but got the truth, which no audit may see. Hand over ObservedLabels.")
-    if isinstance(labels, ObservedLabels):
-        if trusted is not None:
-            raise LabelError(
-                "Expected `trusted` only with plain class numbers, but ObservedLabels have a mask of their own."
-            )
-        observed = labels
-    else:
-        observed = ObservedLabels(labels, trusted, class_count=graph.class_count)
-    if observed.node_count != graph.node_count or observed.class_count != graph.class_count:
-        raise LabelError(
-            f"Expected labels for {graph.node_count} nodes in {graph.class_count} classes, but got "
-            f"{observed.node_count} nodes in {observed.class_count} classes."
-        )
+    observed = observe(graph, labels, trusted, who="audit")
     if not (observed.given != UNKNOWN).any():
         raise LabelError("Expected some labels to audit, but no node has one.")
     return observed

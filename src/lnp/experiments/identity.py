@@ -16,11 +16,12 @@ from lnp.datasets.dataset import Dataset
 from lnp.datasets.download import cache_folder
 from lnp.datasets.npz import data_folder
 from lnp.experiments.code_version import SOURCE, code_version, digest_modules
+from lnp.experiments.complete import list_files
 from lnp.experiments.protocol import ANNOTATIONS, get_protocol
 from lnp.experiments.spec import RunSpec
 from lnp.noise.registry import MATRIX_PREFIX
 
-__all__ = ["DatasetFacts", "FactsCache", "Identity", "dataset_facts", "identify"]
+__all__ = ["DatasetFacts", "FactsCache", "Identity", "data_folders", "dataset_facts", "identify"]
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,12 @@ def dataset_facts(name: str, cache: FactsCache | None = None) -> DatasetFacts:
     return cache[stamp]
 
 
+def data_folders() -> list[Path]:
+    """Where data files are looked for."""
+    named = data_folder()
+    return [*([] if named is None else [named]), cache_folder()]
+
+
 def _facts(dataset: Dataset) -> DatasetFacts:
     digest = hashlib.sha256(dataset.graph.checksum.encode())
     digest.update(dataset.truth.labels.tobytes())
@@ -95,12 +102,7 @@ def _facts(dataset: Dataset) -> DatasetFacts:
 
 def _files_stamp() -> str:
     """A digest of which data files there are, how large and how old, and of the code that reads or makes graphs."""
-    files: list[object] = []
-    for folder in (data_folder(), cache_folder()):
-        found = [*folder.glob("*.npz"), *folder.glob("*.mat")] if folder is not None and folder.is_dir() else []
-        paths = sorted(found)
-        files.append([str(folder), [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in paths]])
-    return _digest([files, _readers_version()])
+    return _digest([[[str(folder), list_files(folder)] for folder in data_folders()], _readers_version()])
 
 
 @cache

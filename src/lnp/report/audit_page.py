@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from lnp.audit.table import AuditTable
 from lnp.engine.files import write_text
@@ -16,6 +15,7 @@ from lnp.errors import ConfigError
 from lnp.graph.graph import Graph
 from lnp.report.audit_figures import channel_map, quality_histogram
 from lnp.report.pictures import data_uri
+from lnp.report.templating import render
 
 __all__ = ["TOP", "AuditSubject", "audit_summary", "render_audit", "require_page_path", "write_audit_page"]
 
@@ -70,14 +70,7 @@ def write_audit_page(path: Path, table: AuditTable, subject: AuditSubject) -> No
 
 def render_audit(summary: dict[str, Any]) -> str:
     """Fills the template, which computes nothing; every string is escaped."""
-    environment = Environment(
-        loader=PackageLoader("lnp.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("audit.html").render(summary)
+    return render("audit.html", summary)
 
 
 def audit_summary(table: AuditTable, subject: AuditSubject) -> dict[str, Any]:

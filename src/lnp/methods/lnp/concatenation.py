@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.decoder import Decoded
-from lnp.methods.lnp.embedding import Embedding, Labelled
+from lnp.methods.lnp.embedding import Labelled, OnEmbeddings
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.prototypes import WholeSums
 from lnp.nn.softmax import softmax
@@ -22,13 +21,8 @@ from lnp.seeds import Generator
 __all__ = ["ConcatenatedDecoder", "ConcatenatedPosterior", "ConcatenatedPrior", "one_hot_columns"]
 
 
-class ConcatenatedPosterior(nn.Module):
+class ConcatenatedPosterior(OnEmbeddings):
     """Q with its labels at the input."""
-
-    def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
-        super().__init__()
-        self.embedding = Embedding(config, inputs, class_count, generator)
-        self.class_count = class_count
 
     def forward(
         self,
@@ -44,13 +38,8 @@ class ConcatenatedPosterior(nn.Module):
         return logits
 
 
-class ConcatenatedDecoder(nn.Module):
+class ConcatenatedDecoder(OnEmbeddings):
     """The decoder with Q's probabilities and, in v2, the noisy labels at the input."""
-
-    def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
-        super().__init__()
-        self.embedding = Embedding(config, inputs, class_count, generator)
-        self.class_count = class_count
 
     def forward(
         self,
@@ -71,13 +60,8 @@ class ConcatenatedDecoder(nn.Module):
         return Decoded(2 * logits, torch.zeros(self.class_count, self.class_count, device=logits.device), mixture)
 
 
-class ConcatenatedPrior(nn.Module):
+class ConcatenatedPrior(OnEmbeddings):
     """The prior with, in v2, the noisy labels at the input."""
-
-    def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
-        super().__init__()
-        self.embedding = Embedding(config, inputs, class_count, generator)
-        self.class_count = class_count
 
     def forward(
         self,

@@ -19,10 +19,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from lnp.methods.lnp.config import LNPConfig
-from lnp.methods.lnp.embedding import Embedding, Labelled
+from lnp.methods.lnp.embedding import Labelled, OnEmbeddings
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.prototypes import WholeSums, class_prototypes
 from lnp.nn.softmax import softmax
@@ -51,13 +51,11 @@ class Decoded:
         return (self.mixture[observed.nodes] * log_probabilities.gather(2, index).squeeze(2)).sum(dim=1)
 
 
-class Decoder(nn.Module):
+class Decoder(OnEmbeddings):
     """From embeddings, prototypes and the posterior to label logits."""
 
     def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
-        super().__init__()
-        self.embedding = Embedding(config, inputs, class_count, generator)
-        self.class_count = class_count
+        super().__init__(config, inputs, class_count, generator)
         self.beta = config.beta
 
     def forward(

@@ -17,10 +17,10 @@ similar to :math:`h_i`.
 from __future__ import annotations
 
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from lnp.methods.lnp.config import LNPConfig
-from lnp.methods.lnp.embedding import Embedding, Labelled
+from lnp.methods.lnp.embedding import Labelled, OnEmbeddings
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.prototypes import Prototypes, WholeSums, class_prototypes
 from lnp.seeds import Generator
@@ -28,13 +28,11 @@ from lnp.seeds import Generator
 __all__ = ["Posterior", "agreement", "fuse"]
 
 
-class Posterior(nn.Module):
+class Posterior(OnEmbeddings):
     """From embeddings and prototypes to the logits of Q."""
 
     def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
-        super().__init__()
-        self.embedding = Embedding(config, inputs, class_count, generator)
-        self.class_count = class_count
+        super().__init__(config, inputs, class_count, generator)
         self.alpha = config.alpha
         self.grown_as = config.grown_as
 

@@ -12,10 +12,9 @@ given label:
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from lnp.methods.lnp.config import LNPConfig
-from lnp.methods.lnp.embedding import Embedding, Labelled
+from lnp.methods.lnp.embedding import Labelled, OnEmbeddings
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.prototypes import WholeSums, class_prototypes
 from lnp.seeds import Generator
@@ -23,13 +22,8 @@ from lnp.seeds import Generator
 __all__ = ["Prior", "inform"]
 
 
-class Prior(nn.Module):
+class Prior(OnEmbeddings):
     """From embeddings (and, in v2, noisy labels) to the prior's logits."""
-
-    def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
-        super().__init__()
-        self.embedding = Embedding(config, inputs, class_count, generator)
-        self.class_count = class_count
 
     def forward(
         self,
