@@ -7,7 +7,8 @@ to ``results/scale.csv``. What is there is not measured again (``--again`` does)
 ``slope``      gcn, lnp-v1, lnp-v2 on 10⁴ to 3·10⁶ nodes at constant degree; ``--up-to N`` leaves out larger ones
 ``ratio``      lnp-v2 against gcn, epoch by epoch in turns, on ogbn-arxiv-structural and on synthetic-patents
 ``memory``     the peak of lnp-v2 on synthetic-patents: full batch, and mini-batches
-``accuracy``   lnp-v2 on ogbn-arxiv-structural: full batch against mini-batches; ``--epochs N``, ``--seeds N``
+``accuracy``   lnp-v2 on ogbn-arxiv-structural: full batch against mini-batches; ``--epochs N``, ``--seeds N``, and
+               ``--batch-epochs N`` for mini-batches, which take many steps an epoch
 ``nrgnn``      some epochs of nrgnn on ogbn-arxiv-structural, with the peak of its memory
 ``processes``  two processes against one, with the backbone sign, in turns
 ``show``       prints everything that was measured beside its target; draws ``docs/figures/scaling.svg`` and ``.png``
@@ -86,7 +87,8 @@ def memory(options: argparse.Namespace) -> Iterator[Job]:
 def accuracy(options: argparse.Namespace) -> Iterator[Job]:
     """To the end; the round is the number of the seed."""
     for batch, flags in BATCHES.items():
-        yield by_command("accuracy", ARXIV, "lnp-v2", options.epochs, flags, batch=batch, seeds=options.seeds)
+        epochs = options.epochs if batch == "full" else options.batch_epochs
+        yield by_command("accuracy", ARXIV, "lnp-v2", epochs, flags, batch=batch, seeds=options.seeds)
 
 
 def nrgnn(options: argparse.Namespace) -> Iterator[Job]:
@@ -168,7 +170,8 @@ def by_command(
 
 def finish(command: list[str]) -> tuple[str, float]:
     """Runs a command in one thread and gives what it printed and the peak memory, in MiB, of its largest process."""
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    # One arena: the threads of scale_epochs.py would each have one of their own, which keeps no large block.
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(command, stdout=output, stderr=errors, env=environment)
         try:
@@ -240,6 +243,7 @@ def main() -> None:
     parser.add_argument("part", choices=[*PARTS, "show"], nargs="+")
     parser.add_argument("--up-to", type=int, default=SIZES[-1], help="slope: the largest number of nodes")
     parser.add_argument("--epochs", type=int, default=200, help="accuracy: epochs of a run")
+    parser.add_argument("--batch-epochs", type=int, default=20, help="accuracy: epochs of a run in mini-batches")
     parser.add_argument("--seeds", type=int, default=1, help="accuracy: how many")
     parser.add_argument("--only", default="", help="only measurements whose name contains this")
     parser.add_argument("--again", action="store_true", help="measure again what is there; the last counts")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 
 os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"  # before numpy and torch start their threads
+os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # as `lnp train` does (lnp.engine.allocator)
 
 import json
 import statistics
@@ -24,10 +25,13 @@ from typing import Any
 import torch
 
 from lnp.datasets.catalog import load_dataset
+from lnp.engine.allocator import has_room, keep_freed_memory
 from lnp.engine.fit import FitOptions, fit
 from lnp.engine.history import EpochRecord
+from lnp.engine.memory import preflight
 from lnp.experiments.protocol import Task, prepare
 from lnp.experiments.run import peak_rss_mib
+from lnp.methods.base import MethodConfig
 from lnp.methods.batch import Batch, full_batch
 from lnp.methods.registry import METHODS, create_method, make_config
 from lnp.seeds import Seeds
@@ -39,7 +43,8 @@ TINY = "synthetic-patents:nodes=200"
 class Turns:
     """Who computes: one contestant at a time, in a fixed order."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], needed: int | None) -> None:
+        self.needed = needed  # bytes of all together, where there is room to keep what is freed
         self.gates = {name: threading.Semaphore(0) for name in names}
         self.following = dict(zip(names, [*names[1:], names[0]], strict=True))
         self.cpu: dict[str, list[float]] = {name: [] for name in names}
@@ -58,9 +63,7 @@ class Turns:
 
     def _fit(self, name: str, method: str, batch: Batch, task: Task, epochs: int) -> None:
         seeds = Seeds(0)
-        known = {field.name for field in fields(METHODS[method].method.Config)}
-        wanted = {"hidden": HIDDEN, "epochs": epochs, "fine_tune_epochs": 1}
-        config = make_config(method, {option: value for option, value in wanted.items() if option in known})
+        config = _config(method, epochs)
         network = create_method(method, config, batch, seeds.generator("initialisation"))
         main_stage = network.stages(batch)[0].name
         started = time.thread_time(), time.perf_counter()
@@ -76,7 +79,14 @@ class Turns:
                 self.gates[name].acquire()
             started = time.thread_time(), time.perf_counter()
 
-        fit(network, batch, task.selection, seeds.randomness(), FitOptions(on_epoch=on_epoch))
+        after = on_epoch if self.needed is None else keep_freed_memory(self.needed, on_epoch)
+        fit(network, batch, task.selection, seeds.randomness(), FitOptions(on_epoch=after))
+
+
+def _config(method: str, epochs: int) -> MethodConfig:
+    known = {field.name for field in fields(METHODS[method].method.Config)}
+    wanted = {"hidden": HIDDEN, "epochs": epochs, "fine_tune_epochs": 1}
+    return make_config(method, {option: value for option, value in wanted.items() if option in known})
 
 
 def take_turns(dataset: str, methods: Sequence[str], epochs: int) -> list[dict[str, Any]]:
@@ -85,9 +95,10 @@ def take_turns(dataset: str, methods: Sequence[str], epochs: int) -> list[dict[s
     protocol = "large" if loaded.public_splits else "random"
     task = prepare(loaded, protocol, "flip", 0.4, Seeds(0))
     batch = full_batch(task.graph, task.observed, task.split.train)
+    needed = sum(preflight(name, _config(name, epochs), batch) for name in methods)
     facts = {"nodes": task.graph.node_count, "edges": task.graph.edge_count}
     del loaded
-    turns = Turns(methods)
+    turns = Turns(methods, needed if has_room(needed) else None)
     threads = [threading.Thread(target=turns.run, args=(name, name, batch, task, epochs)) for name in methods]
     for thread in threads:
         thread.start()

@@ -16,6 +16,7 @@ from lnp.engine.device import check_device
 from lnp.engine.fit import FitOptions, fit
 from lnp.engine.history import History
 from lnp.engine.memory import preflight
+from lnp.engine.memory_parts import preflight_parts
 from lnp.engine.model_file import SavedModel, label_quality, load_model, save_model
 from lnp.engine.progress import OnEpoch, epoch_progress
 from lnp.engine.set_aside import set_aside
@@ -151,11 +152,13 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
                 "none. Give more labels, or learn from the trusted ones with method='clean-only'."
             )
         scaled = scale_features(graph, self.scaling)
+        say, copies = _say if self.verbose else None, 1 if scaled.features is graph.features else 2
+        known = observed.trusted_nodes.size
+        preflight_parts(name, config, batching, scaled, trusted=known, device=self.device, copies=copies, announce=say)
         feed = make_feed(batching, config, scaled, observed, train, device=self.device)
         batch = feed.batch
         if batching.kind == "full":
-            say = _say if self.verbose else None
-            preflight(name, config, batch, copies=1 if scaled.features is graph.features else 2, announce=say)
+            preflight(name, config, batch, copies=copies, announce=say)
         method = create_method(name, config, batch, seeds.generator("initialisation"))
         with epoch_progress(f"{name} on {graph.name}", enabled=self.verbose and on_epoch is None) as bar:
             options = FitOptions(patience=self.patience, on_epoch=on_epoch or bar)

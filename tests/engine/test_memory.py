@@ -66,6 +66,18 @@ def test_hidden_layers_are_recomputed_where_it_fits_only_so(
     assert "about 11.1 GiB" in said[0]
 
 
+def test_what_is_kept_is_mentioned_where_there_is_room(
+    batch: Batch, costly: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    for wish in ("64GiB", "66GiB"):  # three times 21.8 GiB
+        monkeypatch.setenv(LIMIT, wish)
+        needed = preflight("lnp-v2", CONFIG, batch, keeps=True, announce=said.append)
+        assert round(needed / 2**30, 1) == 21.8
+    assert "kept" not in said[0]
+    assert said[1].endswith("; up to twice that where freed memory is kept, as there is room.")
+
+
 @pytest.mark.parametrize("wish", ["4GiB", "none"])
 def test_what_cannot_fit_is_refused_with_advice(
     batch: Batch, costly: None, monkeypatch: pytest.MonkeyPatch, wish: str

@@ -109,6 +109,13 @@ def test_what_a_process_may_take_is_what_the_user_says(monkeypatch: pytest.Monke
     preflight_together(Everybody(0, 2), "lnp-v2", CONFIG, SIZES, graph="a graph")  # type: ignore[arg-type]
 
 
+def test_what_is_freed_may_be_kept_where_there_is_three_times_the_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    needed = sum(estimate_share("lnp-v2", CONFIG, SIZES, 0, 2).values())
+    for limit, expected in ((3 * needed, needed), (3 * needed - 1, None)):
+        monkeypatch.setenv(LIMIT, str(limit))
+        assert preflight_together(Everybody(0, 2), "lnp-v2", CONFIG, SIZES, graph="a graph") == expected  # type: ignore[arg-type]
+
+
 def test_processes_of_one_machine_share_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(LIMIT, raising=False)
     monkeypatch.setattr("lnp.engine.memory_together.resident_bytes", lambda: GIB // 2)

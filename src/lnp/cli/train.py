@@ -96,6 +96,10 @@ def train(
     With --json, a dataset gives test_accuracy, noise_detection.ap, noise_detection.auroc, epochs, seconds,
     seconds_per_epoch and peak_rss_mib as lists with one value per seed; realised_rate is the mean over the seeds.
     """
+    from lnp.engine.allocator import ask_for_large_pages
+
+    ask_for_large_pages()
+
     import torch
 
     from lnp.cli.batches import batch_text
@@ -195,7 +199,7 @@ def _train_on_dataset(
             return
         records = shared
     else:
-        runner = partial(run, announce=announce)
+        runner = partial(run, announce=announce, keep_memory=True)
         records = train_seeds(spec, seeds, folder=out, device=device, watch=epoch_progress, runner=runner)
     if as_json:
         print_json(summarise(records))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from lnp.engine.allocator import has_room
 from lnp.engine.available import LIMIT, format_bytes, memory_limit
 from lnp.engine.memory_estimate import estimate_memory, hops_file_bytes
 from lnp.engine.sizes import Sizes
@@ -27,8 +28,9 @@ def preflight(
     batch: Batch,
     *,
     copies: int = 1,
+    keeps: bool = False,
     announce: Callable[[str], None] | None = None,
-) -> None:
+) -> int:
     """Refuses a full-batch run that cannot fit; has hidden layers recomputed where it fits only so.
 
     Args:
@@ -36,15 +38,19 @@ def preflight(
         config: Its configuration.
         batch: The whole graph; ``batch.graph.recompute`` is set where memory asks for it.
         copies: How many times the features are held.
+        keeps: Whether the process keeps what it frees where there is room (:mod:`lnp.engine.allocator`).
         announce: Takes one line for the user.
+
+    Returns:
+        Bytes that it is expected to hold at its peak; 0 on other devices than the CPU.
     """
     graph = batch.graph
     if graph.device.type != "cpu":
-        return
+        return 0
     sizes = Sizes.of(graph.graph, copies=copies, two_hop=config.backbone == "h2gcn")
     parts = estimate_memory(name, config, sizes, recompute=graph.recompute)
     if sum(parts.values()) < WORTH_SAYING:
-        return
+        return sum(parts.values())
     limit = memory_limit()
     if limit is not None and sum(parts.values()) > limit and config.backbone == "gcn" and config.layers > 1:
         parts = estimate_memory(name, config, sizes, recompute=True)
@@ -60,10 +66,13 @@ def preflight(
     if announce is not None:
         room = "" if limit is None else f" of {format_bytes(limit)} that can be had"
         notes = ["hidden layers are recomputed"] if graph.recompute else []
+        if keeps and has_room(total):
+            notes.append("up to twice that where freed memory is kept, as there is room")
         if parts.get("hops") == 0:
             notes.append(f"{format_bytes(hops_file_bytes(config, sizes))} of hops stay in a file")
         said = "".join(f"; {note}" for note in notes)
         announce(f"Memory at the peak: {about} {format_bytes(total)}{room} ({largest_parts(parts)}){said}.")
+    return total
 
 
 def _advice(name: str, config: MethodConfig) -> str:

@@ -21,11 +21,12 @@ import hashlib
 import os
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 
+from lnp.engine.allocator import SPARE
 from lnp.engine.available import LIMIT, format_bytes, memory_limit, resident_bytes
 from lnp.engine.distributed import share
 from lnp.engine.memory import WORTH_SAYING, largest_parts
@@ -128,7 +129,7 @@ def preflight_together(
     *,
     graph: str,
     announce: Callable[[str], None] | None = None,
-) -> None:
+) -> int | None:
     """Refuses a run that cannot fit, on all processes alike.
 
     Args:
@@ -138,9 +139,13 @@ def preflight_together(
         sizes: Those of the whole graph.
         graph: Its name.
         announce: Takes one line for the user.
+
+    Returns:
+        Bytes that this process will hold, if there is room enough for all to keep what they free
+        (:mod:`lnp.engine.allocator`).
     """
     if group.device.type != "cpu":
-        return
+        return None
     own = Demand.of_this_process(sum(estimate_share(name, config, sizes, group.rank, group.size).values()))
     row = torch.tensor([[own.machine, own.needed, own.held, own.left, own.allowed]], device=group.device)
     demands = [Demand(*one[0].tolist()) for one in group.gather(row, [1] * group.size)]
@@ -160,6 +165,8 @@ def preflight_together(
         )
     if announce is not None and max(demand.needed for demand in demands) >= WORTH_SAYING:
         announce(_line(demands, estimate_share(name, config, sizes, 0, group.size)))
+    roomy = verdict([replace(demand, needed=SPARE * demand.needed) for demand in demands]) is None
+    return own.needed if roomy else None
 
 
 def _line(demands: list[Demand], parts: dict[str, int]) -> str:

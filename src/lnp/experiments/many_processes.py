@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from lnp.datasets.catalog import load_dataset
+from lnp.engine.allocator import keep_freed_memory
 from lnp.engine.available import memory_limit
 from lnp.engine.distributed import DistributedFeed, share
 from lnp.engine.fit import FitOptions, FitResult, fit
@@ -131,13 +132,15 @@ def _lead(
     }
     selecting = [torch.from_numpy(task.selection.nodes), torch.from_numpy(task.selection.labels)]
     group.send(message, [labels.given, labels.noisy, labels.trusted, *selecting, _contents(options.checkpoint)])
-    preflight_together(group, spec.method, config, sizes, graph=spec.dataset, announce=announce)
+    needed = preflight_together(group, spec.method, config, sizes, graph=spec.dataset, announce=announce)
     try:
         file = stored_hops(task.graph, config.normalisation, config.layers)
     except InputError:
         _all_go_on(group, False)
         raise
     _all_go_on(group, True)
+    if needed is not None:
+        options = replace(options, on_epoch=keep_freed_memory(needed, options.on_epoch))
     batch, method, result = _train(
         group, spec, file, labels.class_count, [labels.given, labels.noisy, labels.trusted], task.selection, options
     )
@@ -163,11 +166,13 @@ def _follow(group: ProcessGroup) -> None:
             options = FitOptions(patience=spec.patience, checkpoint=checkpoint, checkpoint_every=NEVER)
             sizes = Sizes(**message["sizes"])
             try:
-                preflight_together(group, spec.method, spec.config(), sizes, graph=spec.dataset)
+                needed = preflight_together(group, spec.method, spec.config(), sizes, graph=spec.dataset)
             except InputError:  # process 0 says it
                 continue
             if not _all_go_on(group, True):
                 continue
+            if needed is not None:
+                options = replace(options, on_epoch=keep_freed_memory(needed))
             file = hops_file(message["hops"])
             try:
                 _train(group, spec, file, sizes.classes, [given, noisy, trusted], selection, options)

@@ -11,9 +11,11 @@ import numpy as np
 
 from lnp.datasets.catalog import load_dataset
 from lnp.datasets.dataset import Dataset
+from lnp.engine.allocator import has_room, keep_freed_memory
 from lnp.engine.batching import make_feed
 from lnp.engine.fit import FitOptions, FitResult, fit
 from lnp.engine.memory import preflight
+from lnp.engine.memory_parts import preflight_parts
 from lnp.experiments.protocol import Task, prepare
 from lnp.experiments.spec import RunSpec
 from lnp.methods.base import Method
@@ -70,8 +72,17 @@ def run(
     device: str = "cpu",
     options: FitOptions | None = None,
     announce: Callable[[str], None] | None = None,
+    keep_memory: bool = False,
 ) -> RunOutcome:
-    """Loads, corrupts, trains, predicts and scores; ``announce`` takes a line on the memory of a large run."""
+    """Loads, corrupts, trains, predicts and scores.
+
+    Args:
+        spec: What to run.
+        device: Where to compute.
+        options: How to run the loop.
+        announce: Takes a line on the memory of a large run.
+        keep_memory: Whether this process may keep what it frees where there is room (:mod:`lnp.engine.allocator`).
+    """
     seeds = Seeds(spec.seed)
     dataset = load_dataset(spec.dataset)
     task = prepare(
@@ -85,13 +96,25 @@ def run(
         scaling=spec.scaling,
     )
     config = spec.config()
+    copies = 1 if task.graph.features is dataset.graph.features else 2
+    preflight_parts(
+        spec.method,
+        config,
+        spec.batching,
+        task.graph,
+        trusted=task.observed.trusted_nodes.size,
+        device=device,
+        copies=copies,
+        announce=announce,
+    )
     feed = make_feed(spec.batching, config, task.graph, task.observed, task.split.train, device=device)
     batch = feed.batch
-    if spec.batching.kind == "full":
-        copies = 1 if task.graph.features is dataset.graph.features else 2
-        preflight(spec.method, config, batch, copies=copies, announce=announce)
-    method = create_method(spec.method, config, batch, seeds.generator("initialisation"))
     options = replace(options or FitOptions(), patience=spec.patience)
+    if spec.batching.kind == "full":
+        needed = preflight(spec.method, config, batch, copies=copies, keeps=keep_memory, announce=announce)
+        if keep_memory and needed and has_room(needed):
+            options = replace(options, on_epoch=keep_freed_memory(needed, options.on_epoch))
+    method = create_method(spec.method, config, batch, seeds.generator("initialisation"))
     result = fit(method, feed, task.selection, seeds.randomness(), options)
     quality = method.label_quality(batch, result.probabilities).cpu().numpy()
     record = evaluate(spec, dataset, task, result, quality)
