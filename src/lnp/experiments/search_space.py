@@ -73,6 +73,7 @@ SPACES: dict[str, dict[str, tuple[Value, ...]]] = {
         "variant": ("smooth", "features", "links", "plain"),
         "trusted_weight": (0.03, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0),
         "gain": (0.0, 0.05, 10.0),
+        "targets": ("given", "posterior"),
     },
     "gcn": FINE_TUNED,
     "h2gcn": FINE_TUNED,

@@ -23,7 +23,7 @@ from lnp.graph.labels import ObservedLabels
 from lnp.methods.base import Epoch, Method
 from lnp.methods.batch import Batch, full_batch
 from lnp.methods.channel.config import CANDIDATES, VARIANTS, ChannelConfig
-from lnp.methods.channel.model import EQUAL_ROWS, FIRST_ROWS, LABELS, LEAST, OWN_ROWS, TRAINING, Channel
+from lnp.methods.channel.model import EQUAL_ROWS, FIRST_ROWS, LABELS, LEAST, OPINIONS, OWN_ROWS, TRAINING, Channel
 from lnp.methods.channel.prior import Prior
 from lnp.methods.channel.transition import learn_transition, shared_rows
 from lnp.nn.sparse import SparseMatrix
@@ -413,22 +413,53 @@ def test_stages_share_one_cut_and_the_last_network_waits(batch: Batch) -> None:
     assert terms["train"] == {"marginal", "trusted_ce"}
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_the_last_network_learns_the_opinions_of_those_who_have_not_seen_the_label(batch: Batch, own: bool) -> None:
+    model = build(batch, **TINY, targets="posterior", gain=0.0 if own else 100.0)
+    stages, terms, said = [], {}, {}
+
+    def look(record, _: int) -> None:  # type: ignore[no-untyped-def]
+        stages.append(record.stage)
+        terms[record.stage] = set(record.terms)
+        if record.stage == "own rows" and own:
+            model.equal_evidence.fill_(-100.0)  # so that rows of their own win
+        if record.stage == "opinions":
+            with torch.no_grad():
+                said["last"] = model.predict(batch)[batch.noisy].double()
+                assert int(model.phase) == OPINIONS
+
+    train(model, batch, on_epoch=look)
+    assert stages[-12:] == [name for name in ("own rows", "opinions", "train") for _ in range(4)]
+    assert terms["opinions"] == {"marginal_0", "marginal_1", "trusted_ce_0", "trusted_ce_1"}
+    assert terms["train"] == {"posterior_ce", "trusted_ce"}
+    assert bool(model.own_rows) is own
+    joint = said["last"] * model.transition.double()[:, batch.noisy_labels].T
+    expected = (joint / joint.sum(dim=1, keepdim=True)).float()
+    torch.testing.assert_close(model.beliefs, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_opinions_need_a_channel(batch: Batch) -> None:
+    model = build(batch, **TINY | {"estimate_epochs": 0}, targets="posterior")
+    assert [stage.name for stage in model.stages(batch)] == ["train"]
+    assert model.beliefs.numel() == 0
+
+
 def test_one_variant_is_not_compared(batch: Batch) -> None:
     names = [stage.name for stage in build(batch, variant="plain").stages(batch)]
     assert names == ["first rows, plain", "equal rows, plain", "labels", "own rows", "train"]
 
 
-def run_toy(batch: Batch, rule: Selection, **options: object) -> tuple[Channel, Randomness, FitResult]:
-    model, randomness = build(batch, **TINY), Seeds(0).randomness()
+def run_toy(batch: Batch, rule: Selection, targets: str, **options: object) -> tuple[Channel, Randomness, FitResult]:
+    model, randomness = build(batch, **TINY, targets=targets), Seeds(0).randomness()
     fit_options = FitOptions(checkpoint_every=1, **options)  # type: ignore[arg-type]
     return model, randomness, fit(model, batch, rule, randomness, fit_options)
 
 
-@pytest.mark.parametrize("into", [1, 3])
-def test_a_run_killed_in_any_stage_ends_in_the_same_bits(toy_task, tmp_path: Path, into: int) -> None:
+@pytest.mark.parametrize(("into", "targets"), [(1, "given"), (3, "posterior")])
+def test_a_run_killed_in_any_stage_ends_in_the_same_bits(toy_task, tmp_path: Path, into: int, targets: str) -> None:
     batch = full_batch(toy_task.graph, toy_task.observed, toy_task.split.train)
     rule = select_validation(toy_task.truth.labels, toy_task.observed, toy_task.split, rule="val-clean")
-    model, randomness, result = run_toy(batch, rule)
+    model, randomness, result = run_toy(batch, rule, targets)
     for stage in range(len(model.stages(batch))):
         file, seen = tmp_path / f"{stage}.safetensors", 0
 
@@ -439,10 +470,10 @@ def test_a_run_killed_in_any_stage_ends_in_the_same_bits(toy_task, tmp_path: Pat
                 raise KeyboardInterrupt
 
         with contextlib.suppress(KeyboardInterrupt):
-            run_toy(batch, rule, checkpoint=file, on_epoch=stop)
+            run_toy(batch, rule, targets, checkpoint=file, on_epoch=stop)
         assert seen == 4 * stage + into
         assert file.exists() == (seen > 1)  # what is killed in its first epoch has nothing to resume from
-        again, others, resumed = run_toy(batch, rule, checkpoint=file)
+        again, others, resumed = run_toy(batch, rule, targets, checkpoint=file)
         for name, value in model.state_dict().items():
             assert torch.equal(again.state_dict()[name], value), (stage, name)
         assert randomness.state() == others.state()

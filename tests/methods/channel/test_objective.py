@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from lnp.graph.graph import Graph
 from lnp.graph.labels import ObservedLabels
 from lnp.methods.batch import Batch, full_batch
-from lnp.methods.channel.objective import negative_log_likelihood
+from lnp.methods.channel.objective import expected_cross_entropy, negative_log_likelihood
 
 CHANNEL = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.05, 0.55, 0.4]], dtype=torch.float64)
 
@@ -110,3 +110,23 @@ def test_relabelling_the_classes_changes_no_term() -> None:
     before = negative_log_likelihood(logits, batch, batch.noisy, CHANNEL, trusted_weight=0.3)
     after = negative_log_likelihood(logits[:, old], renamed, batch.noisy, CHANNEL[old][:, old], trusted_weight=0.3)
     torch.testing.assert_close(after, before)
+
+
+def test_the_m_step_has_the_gradient_of_the_likelihood_at_its_own_posterior() -> None:
+    batch = four_nodes([False, True, False, False])
+    logits = random_logits(2).requires_grad_()
+    joint = logits.detach().softmax(dim=1)[batch.noisy] * CHANNEL[:, batch.noisy_labels].T
+    beliefs = joint / joint.sum(dim=1, keepdim=True)
+    found = expected_cross_entropy(logits, batch, beliefs, trusted_weight=0.4)
+    expected = negative_log_likelihood(logits, batch, batch.noisy, CHANNEL, trusted_weight=0.4)
+    assert torch.equal(found["trusted_ce"], expected["trusted_ce"])
+    by_m_step, by_likelihood = (torch.autograd.grad(sum(terms.values()), logits)[0] for terms in (found, expected))
+    torch.testing.assert_close(by_m_step, by_likelihood)
+
+
+def test_sure_beliefs_are_labels() -> None:
+    batch, logits = four_nodes([False] * 4), random_logits(3)
+    beliefs = F.one_hot(batch.noisy_labels, 3).double()
+    terms = expected_cross_entropy(logits, batch, beliefs, trusted_weight=1.0)
+    assert set(terms) == {"posterior_ce"}
+    torch.testing.assert_close(terms["posterior_ce"], F.cross_entropy(logits, batch.noisy_labels))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lnp.errors import ConfigError, check_choice, check_range
 from lnp.methods.base import MethodConfig
 
-__all__ = ["CANDIDATES", "VARIANTS", "ChannelConfig"]
+__all__ = ["CANDIDATES", "TARGETS", "VARIANTS", "ChannelConfig"]
 
 VARIANTS = ("plain", "smooth", "features", "links")
 """What can stand beside the backbone; see :mod:`lnp.methods.channel.prior`."""
@@ -15,6 +15,9 @@ VARIANTS = ("plain", "smooth", "features", "links")
 CANDIDATES = ("smooth", "features", "links")
 """The variants that "auto" chooses from: one for graphs where neighbours are alike, one for graphs where a node's own
 features say more, one for graphs where it matters who the neighbours are."""
+
+TARGETS = ("given", "posterior")
+"""What the last network can learn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +33,9 @@ class ChannelConfig(MethodConfig):
         gain: By how many nats a label a T with rows of its own must beat one with equal rows.
         estimate_trusted_weight: λ, weight of the mean over T_C against the mean over T_N, while T is learned.
         trusted_weight: λ after that.
+        targets: What the last network learns: "given", the given labels, or "posterior", what networks that have not
+            learnt a node's label make of it. The second is better where neighbours are alike and worse where they are
+            not, so it has to be chosen.
         logit_bound: b, logits longer than about b are shortened to it while T is learned: an overconfident network
             takes its own mistakes for noise.
         largest_strength: Largest number of labels for which the prior of a row of T may count.
@@ -47,6 +53,7 @@ class ChannelConfig(MethodConfig):
     gain: float = 0.05
     estimate_trusted_weight: float = 2.0
     trusted_weight: float = 0.25
+    targets: str = "given"
     logit_bound: float = 3.0
     largest_strength: float = 60.0
     path_width: int = 16
@@ -56,6 +63,7 @@ class ChannelConfig(MethodConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice("variant", self.variant, (*VARIANTS, "auto"))
+        check_choice("targets", self.targets, TARGETS)
         check_range("logit_bound", self.logit_bound, 1e-3, 1e6)
         check_range("largest_strength", self.largest_strength, 1, 1e9)
         check_range("restart", self.restart, 0, 1)

@@ -23,7 +23,9 @@ Every question on the way is settled by how likely given labels are to networks 
    place for T to start from: on average a row of T is what is said of that class.
 4. *Own rows*. T by expectation maximisation from there. The better of both T stays, if it explains the labels better
    than the best of equal rows by ``gain``: rows of their own can also describe a network's confusions.
-5. *Train.* A fresh network maximises the likelihood. With rows of their own, through T. With equal rows the noise
+5. *Opinions*, if ``targets`` asks for them. Networks learn once more through the T that won, and their posterior of the
+   labels that they have not learnt is what the last network learns: the M-step of expectation maximisation.
+6. *Train.* A fresh network maximises the likelihood. With rows of their own, through T. With equal rows the noise
    changes no order of the classes, so the network learns the given labels as they are, which it does more surely.
 
 ``docs/channel.md`` has the derivation and what each part is worth.
@@ -41,14 +43,14 @@ from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
 from lnp.methods.batch import Batch
 from lnp.methods.channel.config import VARIANTS, ChannelConfig
 from lnp.methods.channel.halves import Halves
-from lnp.methods.channel.objective import negative_log_likelihood
+from lnp.methods.channel.objective import expected_cross_entropy, negative_log_likelihood
 from lnp.methods.channel.prior import Prior
-from lnp.methods.channel.transition import expected_counts, learn_transition, shared_rows
+from lnp.methods.channel.transition import expected_counts, learn_transition, shared_rows, uninformed_rows
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["Channel"]
 
-FIRST_ROWS, EQUAL_ROWS, LABELS, OWN_ROWS, TRAINING = range(5)
+FIRST_ROWS, EQUAL_ROWS, LABELS, OWN_ROWS, OPINIONS, TRAINING = range(6)
 """The values of ``phase``."""
 
 LEAST = 0.2
@@ -72,6 +74,7 @@ class Channel(Method):
         equal_rows: T with equal rows with each variant.
         equal_evidence: Mean log-likelihood of unseen labels with it, minus infinity where it was not tried.
         own_evidence: The same with rows that start from what is said of T_C.
+        beliefs: The posterior of the labels of T_N by networks that have not learnt them, if ``targets`` asks for it.
         confusion: What networks that learned the labels say of T_C, summed by true class.
         phase: What is being learned.
         learning: The number of the variant that is learning.
@@ -86,6 +89,7 @@ class Channel(Method):
     equal_rows: Tensor
     equal_evidence: Tensor
     own_evidence: Tensor
+    beliefs: Tensor
     confusion: Tensor
     phase: Tensor
     learning: Tensor
@@ -103,6 +107,8 @@ class Channel(Method):
         self.register_buffer("equal_rows", identity.repeat(len(VARIANTS), 1, 1))
         self.register_buffer("equal_evidence", torch.full((len(VARIANTS),), -torch.inf))
         self.register_buffer("own_evidence", torch.tensor(-torch.inf))
+        asked = batch.noisy.numel() if self._has_opinions(batch) else 0
+        self.register_buffer("beliefs", torch.zeros(asked, batch.class_count))
         self.register_buffer("confusion", torch.zeros_like(identity))
         self.register_buffer("phase", torch.tensor(TRAINING))
         self.register_buffer("learning", torch.tensor(0))
@@ -118,12 +124,14 @@ class Channel(Method):
     def stages(self, batch: Batch) -> list[Stage]:
         """Learn T with every candidate, with rows of their own and equal ones, and from another start, then train."""
         config, stages = self.config, []
-        if batch.noisy.numel() > 1 and config.estimate_epochs > 0:
+        if self._learns_transition(batch):
             for name, phase in (("first rows", FIRST_ROWS), ("equal rows", EQUAL_ROWS)):
                 for variant in config.candidates:
                     stages.append(self._estimate(f"{name}, {variant}", config.estimate_epochs, phase, variant))
             stages.append(self._estimate("labels", config.label_epochs, LABELS))
             stages.append(self._estimate("own rows", config.estimate_epochs, OWN_ROWS))
+            if self._has_opinions(batch):
+                stages.append(self._estimate("opinions", config.estimate_epochs, OPINIONS))
         train = Stage(
             name="train",
             epochs=config.epochs,
@@ -134,9 +142,11 @@ class Channel(Method):
         return [*stages, train]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
-        """Minus the log-likelihood under T as it was learned."""
+        """Minus the log-likelihood under T as it was learned, or its M-step for the opinions."""
         logits = self.prior(batch.graph, self.variant, randomness.dropout)
         weight = self.config.trusted_weight
+        if self.beliefs.numel() > 0:
+            return expected_cross_entropy(logits, batch, self.beliefs, trusted_weight=weight)
         return negative_log_likelihood(logits, batch, batch.noisy, self.channel, trusted_weight=weight)
 
     @property
@@ -170,7 +180,7 @@ class Channel(Method):
     def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
         """While T is learned: E-step, M-step, and how likely unseen labels have become."""
         phase, labels = int(self.phase), batch.noisy_labels
-        if phase == TRAINING:
+        if phase in (OPINIONS, TRAINING):
             return
         logs = epoch.probabilities[batch.noisy].clamp(min=SMALLEST).log()
         if phase != LABELS and epoch.index + 1 >= self.config.start_epochs:
@@ -206,12 +216,17 @@ class Channel(Method):
         if int(self.phase) == TRAINING:  # one cut for everything that is compared
             self.halves.draw(batch, randomness.sampling)
         self.halves.restart(batch, randomness.sampling)
+        if phase == OPINIONS:
+            self._decide()
+            self.phase.fill_(phase)
+            self.learning.fill_(VARIANTS.index(self.variant))
+            return
         self.phase.fill_(phase)
         self.learning.fill_(VARIANTS.index(variant) if variant else int(self.evidence.argmax()))
         if phase == LABELS:
             self.transition.copy_(torch.eye(batch.class_count))
         elif phase == FIRST_ROWS:
-            self.transition.copy_(_uninformed(batch))
+            self.transition.copy_(uninformed_rows(batch.trusted_labels, batch.class_count))
         else:
             self.transition.copy_(self._rows(self._start_counts()))
 
@@ -242,21 +257,28 @@ class Channel(Method):
             terms |= {f"{name}_{index}": value for name, value in parts.items()}
         return terms
 
+    def _learns_transition(self, batch: Batch) -> bool:
+        return batch.noisy.numel() > 1 and self.config.estimate_epochs > 0
+
+    def _has_opinions(self, batch: Batch) -> bool:
+        return self.config.targets == "posterior" and self._learns_transition(batch)
+
+    def _decide(self) -> None:
+        """Which T stays."""
+        first = self.evidence[self.learning]
+        if first >= self.own_evidence:
+            self.transition.copy_(self.first_rows[self.learning])
+        best = torch.maximum(first, self.own_evidence)
+        self.own_rows.fill_(bool(best - self.equal_evidence.max() >= self.config.gain))
+        if not self.own_rows:
+            self.transition.copy_(self.equal_rows[VARIANTS.index(self.variant)])
+
     def _begin_training(self, batch: Batch, randomness: Randomness) -> None:
         if int(self.phase) == OWN_ROWS:
-            first = self.evidence[self.learning]
-            if first >= self.own_evidence:
-                self.transition.copy_(self.first_rows[self.learning])
-            best = torch.maximum(first, self.own_evidence)
-            self.own_rows.fill_(bool(best - self.equal_evidence.max() >= self.config.gain))
-            if not self.own_rows:
-                self.transition.copy_(self.equal_rows[VARIANTS.index(self.variant)])
+            self._decide()
+        elif int(self.phase) == OPINIONS:
+            with torch.no_grad():
+                opinions = self.halves.predict(batch, self.variant, bound=self._bound)[batch.noisy]
+            logs = opinions.clamp(min=SMALLEST).log()
+            self.beliefs.copy_(label_posterior(logs, batch.noisy_labels, self.transition))
         self.phase.fill_(TRAINING)
-
-
-def _uninformed(batch: Batch) -> Tensor:
-    """T before anything is known: all labels alike in the row of a class that T_C teaches, in others half are right."""
-    classes, device = batch.class_count, batch.given.device
-    rows = torch.full((classes, classes), 1 / classes, device=device)
-    taught = torch.bincount(batch.trusted_labels, minlength=classes) > 0
-    return torch.where(taught.unsqueeze(1), rows, (rows + torch.eye(classes, device=device)) / 2)

@@ -20,7 +20,7 @@ from lnp.losses.marginal_likelihood import negative_log_marginal
 from lnp.methods.base import Terms
 from lnp.methods.batch import Batch
 
-__all__ = ["negative_log_likelihood"]
+__all__ = ["expected_cross_entropy", "negative_log_likelihood"]
 
 
 def negative_log_likelihood(
@@ -38,10 +38,29 @@ def negative_log_likelihood(
     terms: Terms = {}
     if nodes.numel() > 0:
         terms["marginal"] = negative_log_marginal(logits[nodes], batch.given[nodes], transition).mean()
-    if batch.trusted.numel() > 0 and trusted_weight > 0:
-        losses = cross_entropy(logits[batch.trusted], batch.trusted_labels)
-        terms["trusted_ce"] = trusted_weight * (losses / _class_divisors(batch.trusted_labels)).sum()
-    return terms
+    return terms | _trusted_term(logits, batch, trusted_weight)
+
+
+def expected_cross_entropy(logits: Tensor, batch: Batch, beliefs: Tensor, *, trusted_weight: float) -> Terms:
+    r"""The M-step for :math:`\theta`: :math:`-\frac{1}{|T_N|} \sum_i \sum_k q_i(k) \log \pi_i(k)`, and the term of T_C.
+
+    With q the posterior of the same network it has the gradient of the likelihood.
+
+    Args:
+        logits: Z of all nodes.
+        batch: What the method sees.
+        beliefs: q of the nodes of T_N, ``(m, c)``.
+        trusted_weight: λ.
+    """
+    expected = -(beliefs * logits[batch.noisy].log_softmax(dim=1)).sum(dim=1).mean()
+    return {"posterior_ce": expected} | _trusted_term(logits, batch, trusted_weight)
+
+
+def _trusted_term(logits: Tensor, batch: Batch, weight: float) -> Terms:
+    if batch.trusted.numel() == 0 or weight == 0:
+        return {}
+    losses = cross_entropy(logits[batch.trusted], batch.trusted_labels)
+    return {"trusted_ce": weight * (losses / _class_divisors(batch.trusted_labels)).sum()}
 
 
 def _class_divisors(labels: Tensor) -> Tensor:

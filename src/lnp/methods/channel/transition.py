@@ -24,10 +24,29 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["STRENGTHS", "expected_counts", "learn_transition", "log_evidence", "posterior_mode", "shared_rows"]
+__all__ = [
+    "STRENGTHS",
+    "expected_counts",
+    "learn_transition",
+    "log_evidence",
+    "posterior_mode",
+    "shared_rows",
+    "uninformed_rows",
+]
 
 STRENGTHS = (2.0, 5.0, 10.0, 20.0, 40.0, 60.0, 80.0, 160.0, 320.0, 640.0)
 """The values of s that are compared."""
+
+
+def uninformed_rows(trusted_labels: Tensor, class_count: int) -> Tensor:
+    """T before anything is known: all labels alike in the row of a class that T_C teaches, in others half are right.
+
+    >>> uninformed_rows(torch.tensor([1]), 2).tolist()
+    [[0.75, 0.25], [0.5, 0.5]]
+    """
+    rows = torch.full((class_count, class_count), 1 / class_count, device=trusted_labels.device)
+    taught = torch.bincount(trusted_labels, minlength=class_count) > 0
+    return torch.where(taught.unsqueeze(1), rows, (rows + torch.eye(class_count, device=rows.device)) / 2)
 
 
 def expected_counts(beliefs: Tensor, labels: Tensor) -> Tensor:
