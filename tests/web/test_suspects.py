@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from lnp.audit.table import AuditTable
 from lnp.errors import ConfigError
 from lnp.web.board import AGREED, CHANGED, SKIPPED, TO_DO
-from lnp.web.suspects import SHOWN, Filter, Suspects
+from lnp.web.suspects import ORDERS, SHOWN, Filter, Suspects
 
 MakeTable = Callable[..., AuditTable]
 MakeSuspects = Callable[..., Suspects]
@@ -66,7 +67,21 @@ def test_the_surest_proposals_of_another_label_come_first(drawn: tuple[Suspects,
     assert len(rows) == 200
 
 
-@pytest.mark.parametrize("order", ["suspect", "spread", "sure"])
+def test_at_random_is_the_same_after_every_audit_and_does_not_look_at_quality(
+    drawn: tuple[Suspects, np.ndarray],
+) -> None:
+    suspects, states = drawn
+    chosen = Filter(show="all", order="random")
+    nodes = suspects.table.nodes[suspects.rows(chosen, states)]
+    assert sorted(nodes.tolist()) == sorted(suspects.table.nodes.tolist())
+    table = suspects.table
+    other = replace(suspects, table=replace(table, quality=1 - table.quality))
+    np.testing.assert_array_equal(other.table.nodes[other.rows(chosen, states)], nodes)
+    half = table.quality[suspects.rows(chosen, states)[:100]].mean()
+    assert abs(half - table.quality.mean()) < 4 * table.quality.std() / 10  # a sample like any other
+
+
+@pytest.mark.parametrize("order", ORDERS)
 def test_next_walks_through_the_list_and_round_again(drawn: tuple[Suspects, np.ndarray], order: str) -> None:
     suspects, states = drawn
     chosen = Filter(order=order)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lnp.audit.order import spread_order
 from lnp.audit.table import AuditTable
 from lnp.errors import ConfigError, check_choice, check_range
+from lnp.seeds import Seeds
 from lnp.web.board import AGREED, CHANGED, SKIPPED, TO_DO
 
 __all__ = ["ORDERS", "PAGE", "SHOWN", "Filter", "Suspects"]
@@ -31,8 +32,9 @@ SHOWN: dict[str, tuple[int, ...]] = {
 }
 """What can be listed, by the states that it holds."""
 
-ORDERS = ("suspect", "spread", "sure")
-"""The most suspect label first; the same with every proposed class in turn; or the surest proposal of another label."""
+ORDERS = ("suspect", "spread", "sure", "random")
+"""The most suspect label first; the same with every proposed class in turn; the surest proposal of another label; or
+anybody, which alone is a fair sample of all labels. The last order is the same for everybody and after every audit."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,7 @@ class Suspects:
             "suspect": np.argsort(table.quality, kind="stable"),
             "spread": spread_order(table.quality, table.proposed),
             "sure": np.lexsort((table.quality, -table.confidence, agrees)),
+            "random": np.argsort(Seeds(0).generator("review order").permutation(self.trusted.size)[table.nodes]),
         }
 
     @cached_property
