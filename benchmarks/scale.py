@@ -30,7 +30,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "results" / "scale.csv"
@@ -120,7 +120,7 @@ def in_turns(part: str, dataset: str, methods: tuple[str, ...], epochs: int, rou
     command = [sys.executable, str(ROOT / "benchmarks" / "scale_epochs.py"), dataset, ",".join(methods), str(epochs)]
 
     def measure() -> list[Row]:
-        rows: list[Row] = json.loads(finish(command)[0])
+        rows: list[Row] = json.loads(finish(command).output)
         return [row | dict(zip(KEY, key, strict=True)) for row, key in zip(rows, keys, strict=True)]
 
     return Job(keys, measure)
@@ -141,7 +141,8 @@ def by_command(
 ) -> Job:
     """``lnp train`` as a user runs it; one row per seed, all with the peak of the largest process.
 
-    With ``start``, a run of so many epochs is subtracted, so that what is done once does not count.
+    With ``start``, a run of so many epochs is subtracted, so that what is done once does not count. Then processor time
+    is known, too: of one process and epoch. It says what a machine with a free core for each process would show.
     """
     keys = [(part, dataset, method, batch, str(processes), str(round_ + seed)) for seed in range(seeds)]
     started = [sys.executable, "-m", "lnp"]
@@ -149,27 +150,38 @@ def by_command(
         started = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(processes), "-m", "lnp"]
         flags = (*flags, "--distributed")
 
-    def train(length: int) -> tuple[dict[str, Any], float]:
+    def train(length: int) -> tuple[dict[str, Any], Finished]:
         said = ["train", dataset, "--protocol", "large", "--method", method, "--epochs", str(length), "--json"]
-        output, peak = finish([*started, *said, "--seeds", str(seeds), *flags])
-        return json.loads(output[output.index("{") :]), peak
+        done = finish([*started, *said, "--seeds", str(seeds), *flags])
+        return json.loads(done.output[done.output.index("{") :]), done
 
     def measure() -> list[Row]:
-        before: dict[str, Any] = train(start)[0] if start else {"seconds": [0.0] * seeds, "epochs": [0] * seeds}
-        found, peak = train(start + epochs)
+        nothing: dict[str, Any] = {"seconds": [0.0] * seeds, "epochs": [0] * seeds}
+        before, start_done = train(start) if start else (nothing, None)
+        found, done = train(start + epochs)
         rows = []
         for seed, key in enumerate(keys):
             run = found["epochs"][seed] - before["epochs"][seed]
             seconds = (found["seconds"][seed] - before["seconds"][seed]) / run
-            row = dict(zip(KEY, key, strict=True)) | {"epochs": run, "wall_seconds": seconds, "peak_mib": peak}
+            row = dict(zip(KEY, key, strict=True)) | {"epochs": run, "wall_seconds": seconds, "peak_mib": done.peak_mib}
+            if start_done is not None and seeds == 1:
+                row["cpu_seconds"] = (done.cpu_seconds - start_done.cpu_seconds) / (run * processes)
             rows.append(row | {"test_accuracy": found["test_accuracy"][seed]})
         return rows
 
     return Job(keys, measure)
 
 
-def finish(command: list[str]) -> tuple[str, float]:
-    """Runs a command in one thread and gives what it printed and the peak memory, in MiB, of its largest process."""
+class Finished(NamedTuple):
+    """What a command printed, the peak memory of its largest process, and the processor time of all of them."""
+
+    output: str
+    peak_mib: float
+    cpu_seconds: float
+
+
+def finish(command: list[str]) -> Finished:
+    """Runs a command in one thread."""
     # One arena: the threads of scale_epochs.py would each have one of their own, which keeps no large block.
     environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
@@ -186,7 +198,8 @@ def finish(command: list[str]) -> tuple[str, float]:
             said = errors.read().strip().splitlines()
             told = [line for line in said if line.startswith("error:")][:1] or said[-3:]
             raise RuntimeError(f"exit code {process.returncode}: {' '.join(line.strip() for line in told)}")
-        return output.read(), usage.ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
+        peak = usage.ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
+        return Finished(output.read(), peak, usage.ru_utime + usage.ru_stime)
 
 
 def read_rows() -> list[Row]:

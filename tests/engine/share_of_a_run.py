@@ -21,6 +21,7 @@ from lnp.errors import ConfigError
 from lnp.experiments.protocol import Task, prepare
 from lnp.methods.base import Method
 from lnp.methods.batch import Batch, full_batch
+from lnp.methods.lnp.large import terms
 from lnp.methods.registry import create_method, make_config
 from lnp.nn.hops import HopRows, stored_hops
 from lnp.seeds import Seeds
@@ -55,12 +56,17 @@ def labels_of(task: Task, options: dict[str, object]) -> tuple[Batch, dict[str, 
 def train_alone(name: str, options: dict[str, object]) -> tuple[Method, FitResult]:
     task = a_task()
     batch, options = labels_of(task, options)
+    options.pop("written out", None)  # alone the plain way is taken
     method = build(name, options, batch)
     return method, fit(method, batch, task.selection, Seeds(0).randomness())
 
 
 def train_share(group: ProcessGroup, name: str, options: dict[str, object]) -> tuple[Method, FitResult]:
+    """With ``written out``, LNP takes the way of large graphs."""
     task = a_task()
+    options = dict(options)
+    written_out = options.pop("written out", False)
+    terms.MANY = 1 if written_out else 100_000
     labels, options = labels_of(task, options)
     config = make_config(name, {"backbone": "sign", **options})
     file = stored_hops(task.graph, config.normalisation, config.layers)
@@ -74,6 +80,7 @@ def train_share(group: ProcessGroup, name: str, options: dict[str, object]) -> t
     )
     method = build(name, options, whole)
     feed = DistributedFeed(group, whole, rows, torch.from_numpy(task.selection.nodes))
+    assert not written_out or terms.applies(config, feed.own)
     randomness = Seeds(0).randomness()
     result = fit(method, feed, task.selection, randomness)
     return method, FitResult(feed.predict_all(method), result.history, 0.0)

@@ -183,7 +183,10 @@ class DistributedFeed:
         there = (total[-len(moved) :] > 0).tolist()
         means = torch.split(total[: -len(moved)] / self.group.size, [p.numel() for p in moved])
         for parameter, mean, is_there in zip(moved, means, there, strict=True):
-            parameter.grad = mean.view_as(parameter) if is_there else None
+            if is_there and parameter.grad is not None:
+                parameter.grad.copy_(mean.view_as(parameter))  # where it is: what stays behind cuts free memory up
+            else:
+                parameter.grad = mean.view_as(parameter).clone() if is_there else None
 
     def synchronise(self, method: Method) -> None:
         """What a method keeps for every node (T_C and its growth): each process gives the entries of its own nodes."""

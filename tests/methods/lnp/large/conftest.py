@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from lnp.methods.lnp.embedding import Labelled
+from lnp.nn.prototypes import WholeSums
 from lnp.seeds import Seeds
 
 SCALE = 5.0
@@ -14,6 +15,17 @@ SCALE = 5.0
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lnp.methods.lnp.large.unit.ENTRIES", 12)
+
+
+@pytest.fixture(params=[False, True], ids=["whole", "share"])
+def whole(request: pytest.FixtureRequest) -> WholeSums | None:
+    """``None``, or that there are members elsewhere, of class 3 among others, and that gradients are summed, too."""
+
+    def with_those_elsewhere(sums: torch.Tensor, counts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        there = torch.linspace(-3, 4, 16, dtype=torch.float64).view(4, 4).cos()
+        return 1.5 * sums + there, counts + torch.tensor([1, 0, 2, 3])
+
+    return with_those_elsewhere if request.param else None
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from lnp.losses.cross_entropy import cross_entropy
 from lnp.methods.lnp.decoder import Decoded, mix_given_labels
 from lnp.methods.lnp.embedding import Labelled
 from lnp.methods.lnp.large.labelled import labelled_loss
-from lnp.nn.prototypes import class_prototypes
+from lnp.nn.prototypes import WholeSums, class_prototypes
 from lnp.seeds import Seeds
 
 SCALE = 5.0
@@ -18,7 +18,7 @@ SCALE = 5.0
 
 @pytest.mark.parametrize("conditioned", [False, True])
 def test_losses_predictions_and_gradients_are_those_of_the_decoder(
-    outputs: torch.Tensor, given: torch.Tensor, noisy: Labelled, conditioned: bool
+    outputs: torch.Tensor, given: torch.Tensor, noisy: Labelled, whole: WholeSums | None, conditioned: bool
 ) -> None:
     rows = torch.cat([noisy.nodes, torch.tensor([1, 5, 8])])
     labels, members = given[rows], torch.tensor([6, 7, 8, 1])
@@ -28,7 +28,7 @@ def test_losses_predictions_and_gradients_are_those_of_the_decoder(
 
     def plain(values: torch.Tensor, mixture: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         unit = SCALE * F.normalize(values, dim=1)
-        prototypes = class_prototypes(unit, members, labels[members], 4).vectors
+        prototypes = class_prototypes(unit, members, labels[members], 4, whole).vectors
         mixture = mix_given_labels(mixture, Labelled(torch.arange(count), labels[:count]))
         logits = Decoded(unit, prototypes, mixture).logits
         return cross_entropy(logits, labels), logits.softmax(dim=1)
@@ -36,7 +36,7 @@ def test_losses_predictions_and_gradients_are_those_of_the_decoder(
     def large(values: torch.Tensor, mixture: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         inputs = torch.zeros(9, 1, dtype=torch.float64)
         inputs[:count] = 1
-        return labelled_loss(values, mixture, labels, inputs, Labelled(members, labels[members]), SCALE)
+        return labelled_loss(values, mixture, labels, inputs, Labelled(members, labels[members]), SCALE, whole)
 
     found = []
     for function in (plain, large):

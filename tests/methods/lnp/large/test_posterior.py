@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from lnp.methods.lnp.embedding import Labelled
 from lnp.methods.lnp.large.posterior import PosteriorLogits, Rules
 from lnp.methods.lnp.posterior import fuse
-from lnp.nn.prototypes import class_prototypes
+from lnp.nn.prototypes import WholeSums, class_prototypes
 
 SCALE = 5.0
 
@@ -17,20 +17,26 @@ SCALE = 5.0
 @pytest.mark.parametrize("conditioned", [False, True])
 @pytest.mark.parametrize("grown_as", ["trusted", "noisy"])
 def test_logits_and_gradient_are_those_of_the_rules(
-    outputs: torch.Tensor, trusted: Labelled, noisy: Labelled, given: torch.Tensor, conditioned: bool, grown_as: str
+    outputs: torch.Tensor,
+    trusted: Labelled,
+    noisy: Labelled,
+    given: torch.Tensor,
+    whole: WholeSums | None,
+    conditioned: bool,
+    grown_as: str,
 ) -> None:
     condition = noisy if conditioned else None
     upstream = torch.linspace(-1, 2, 48, dtype=torch.float64).view(12, 4).sin()
 
     def plain(values: torch.Tensor) -> torch.Tensor:
         unit = SCALE * F.normalize(values, dim=1)
-        return fuse(unit, class_prototypes(unit, *trusted, 4), trusted, condition, grown_as=grown_as)
+        return fuse(unit, class_prototypes(unit, *trusted, 4, whole), trusted, condition, grown_as=grown_as)
 
     leaf = outputs.clone().requires_grad_()
     expected = plain(leaf)
     (of_outputs,) = torch.autograd.grad((expected * upstream).sum(), leaf)
 
-    large = PosteriorLogits(outputs, trusted, Rules.of(given, trusted, condition, grown_as, outputs), SCALE)
+    large = PosteriorLogits(outputs, trusted, Rules.of(given, trusted, condition, grown_as, outputs), SCALE, whole)
     logits, gradient = large.logits(outputs), upstream.clone()
     assert large.to_outputs_(gradient, outputs) is gradient  # in place
     for one in (gradient, of_outputs):

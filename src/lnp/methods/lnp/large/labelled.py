@@ -25,8 +25,9 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from lnp.methods.lnp.embedding import Labelled
-from lnp.methods.lnp.large.unit import class_means, factors_of, pass_to_members_, slices, to_outputs_
+from lnp.methods.lnp.large.unit import ClassMeans, factors_of, slices, to_outputs_
 from lnp.nn.bounded_softmax import bounded_softmax
+from lnp.nn.prototypes import WholeSums
 
 __all__ = ["labelled_loss", "mixed"]
 
@@ -45,7 +46,13 @@ def mixed(probabilities: Tensor, labels: Tensor, counts: Tensor) -> tuple[Tensor
 
 
 def labelled_loss(
-    outputs: Tensor, probabilities: Tensor, labels: Tensor, counts: Tensor, members: Labelled, scale: float
+    outputs: Tensor,
+    probabilities: Tensor,
+    labels: Tensor,
+    counts: Tensor,
+    members: Labelled,
+    scale: float,
+    whole: WholeSums | None = None,
 ) -> tuple[Tensor, Tensor]:
     r""":math:`\ell_i` of k labelled nodes, and the decoder's probabilities of their classes, without gradient.
 
@@ -56,10 +63,12 @@ def labelled_loss(
         counts: 1 where the given label is an input of the decoder, 0 elsewhere, ``(k, 1)``.
         members: Which of these nodes, by position, make the prototypes, and their labels.
         scale: s.
+        whole: Where the nodes are those of a part of the graph: turns sums over members into those of the whole.
     """
     labels = labels.unsqueeze(1)
+    means = ClassMeans(outputs.detach(), members, scale, whole)
     losses, predictions = _Labelled.apply(  # type: ignore[no-untyped-call]
-        outputs, probabilities, labels, counts, *members, scale
+        outputs, probabilities, labels, counts, means
     )
     return losses, predictions
 
@@ -72,31 +81,30 @@ class _Labelled(torch.autograd.Function):
         probabilities: Tensor,
         labels: Tensor,
         counts: Tensor,
-        nodes: Tensor,
-        classes: Tensor,
-        scale: float,
+        means: ClassMeans,
     ) -> tuple[Tensor, Tensor]:
-        means, sizes = class_means(outputs, nodes, classes, outputs.shape[1], scale)
+        scale = means.scale
         losses, factors = torch.empty_like(counts), torch.empty_like(counts)
         predictions = torch.empty_like(outputs)
         for rows in slices(*outputs.shape):
             factors[rows] = factors_of(outputs[rows], scale)
             mixture = mixed(probabilities[rows], labels[rows], counts[rows])[0]
-            logits = torch.addcmul(mixture @ means, outputs[rows], factors[rows]).mul_(0.5)
+            logits = torch.addcmul(mixture @ means.vectors, outputs[rows], factors[rows]).mul_(0.5)
             predictions[rows], masses = bounded_softmax(logits, scale)
             losses[rows] = masses.sub_(logits.gather(1, labels[rows]))
-        ctx.scale, ctx.sizes = scale, sizes
-        ctx.save_for_backward(outputs, probabilities, labels, counts, nodes, classes, means, factors, predictions)
+        ctx.means = means
+        ctx.save_for_backward(outputs, probabilities, labels, counts, factors, predictions)
         ctx.mark_non_differentiable(predictions)
         return losses.squeeze(1), predictions
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, of_losses: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        outputs, probabilities, labels, counts, nodes, classes, means, factors, predictions = ctx.saved_tensors
+        outputs, probabilities, labels, counts, factors, predictions = ctx.saved_tensors
+        means, vectors = ctx.means, ctx.means.vectors
         of_losses = of_losses.unsqueeze(1) / 2
         of_outputs, of_probabilities = torch.empty_like(outputs), torch.empty_like(probabilities)
-        of_means, turned = torch.zeros_like(means), means.T.contiguous()
+        of_means, turned = torch.zeros_like(vectors), vectors.T.contiguous()
         for rows in slices(*outputs.shape):
             y, q, unit = labels[rows], probabilities[rows], outputs[rows] * factors[rows]
             mixture, beta, inverse = mixed(q, y, counts[rows])
@@ -109,6 +117,6 @@ class _Labelled(torch.autograd.Function):
             of_beta.mul_(inverse)
             of_probabilities[rows].addcmul_(beta.mul_(inverse).mul_(of_beta), q, value=-1)
             of_probabilities[rows].scatter_add_(1, y, of_beta)
-            to_outputs_(half, unit, factors[rows], ctx.scale)
-        pass_to_members_(of_outputs, outputs, nodes, classes, of_means, ctx.sizes, ctx.scale)
-        return of_outputs, of_probabilities, None, None, None, None, None
+            to_outputs_(half, unit, factors[rows], means.scale)
+        means.pass_to_members_(of_outputs, outputs, of_means)
+        return of_outputs, of_probabilities, None, None, None

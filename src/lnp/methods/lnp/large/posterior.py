@@ -21,7 +21,8 @@ import torch
 from torch import Tensor
 
 from lnp.methods.lnp.embedding import Labelled
-from lnp.methods.lnp.large.unit import class_means, factors_of, pass_to_members_, slices, to_outputs_
+from lnp.methods.lnp.large.unit import ClassMeans, factors_of, slices, to_outputs_
+from lnp.nn.prototypes import WholeSums
 
 __all__ = ["Anchors", "PosteriorLogits", "Rules"]
 
@@ -51,12 +52,13 @@ class Rules(NamedTuple):
 class Anchors:
     """Prototypes, and what blocks of rows make of them."""
 
-    def __init__(self, vectors: Tensor, counts: Tensor, scale: float) -> None:
-        self.vectors, self.counts, self.scale = vectors, counts, scale
+    def __init__(self, means: ClassMeans) -> None:
+        vectors = means.vectors
+        self.means, self.vectors = means, vectors
         self.half, self.turned = vectors / 2, vectors.T.contiguous()
-        absent = (counts == 0).T
+        absent = (means.counts == 0).T
         self.absent = absent if bool(absent.any()) else None
-        self.inverse = 1 / torch.linalg.vector_norm(vectors, dim=1).clamp(min=SMALLEST).mul(scale)
+        self.inverse = 1 / torch.linalg.vector_norm(vectors, dim=1).clamp(min=SMALLEST).mul(means.scale)
 
     def block(self, unit: Tensor, given: Tensor, share: Tensor, result: Tensor) -> tuple[Tensor, Tensor]:
         """Fills ``result`` with the logits of a block and gives b and α, ``(k, 1)``."""
@@ -80,11 +82,14 @@ class PosteriorLogits:
         trusted: Y_C with the nodes that joined it; they make the prototypes.
         rules: Which rule each node follows.
         scale: s.
+        whole: Where the rows are those of a part of the graph: turns sums over members into those of the whole.
     """
 
-    def __init__(self, outputs: Tensor, trusted: Labelled, rules: Rules, scale: float) -> None:
-        self.trusted, self.rules, self.scale = trusted, rules, scale
-        self.anchors = Anchors(*class_means(outputs, *trusted, outputs.shape[1], scale), scale)
+    def __init__(
+        self, outputs: Tensor, trusted: Labelled, rules: Rules, scale: float, whole: WholeSums | None = None
+    ) -> None:
+        self.rules, self.scale = rules, scale
+        self.anchors = Anchors(ClassMeans(outputs, trusted, scale, whole))
         self.factors, self.alpha = torch.empty_like(rules.share), torch.empty_like(rules.share)
         self.nearest = torch.empty_like(rules.given)
 
@@ -118,7 +123,7 @@ class PosteriorLogits:
         squares = vectors.square().sum(dim=1, keepdim=True)
         along = (pulled * vectors).sum(dim=1, keepdim=True) / squares.clamp(min=SMALLEST**2)
         of_vectors += pulled - along * vectors
-        pass_to_members_(gradient, outputs, *self.trusted, of_vectors, anchors.counts, self.scale)
+        anchors.means.pass_to_members_(gradient, outputs, of_vectors)
         return gradient
 
 

@@ -8,14 +8,21 @@ from torch import Tensor
 from lnp.methods.lnp.embedding import Labelled
 from lnp.methods.lnp.large.labelled import mixed
 from lnp.methods.lnp.large.posterior import Anchors, Rules
-from lnp.methods.lnp.large.unit import class_means, factors_of, slices
+from lnp.methods.lnp.large.unit import ClassMeans, factors_of, slices
 from lnp.nn.bounded_softmax import bounded_softmax
+from lnp.nn.prototypes import WholeSums
 
 __all__ = ["predicted"]
 
 
 def predicted(
-    posterior: Tensor, decoder: Tensor, trusted: Labelled, rules: Rules, counts: Tensor, scale: float
+    posterior: Tensor,
+    decoder: Tensor,
+    trusted: Labelled,
+    rules: Rules,
+    counts: Tensor,
+    scale: float,
+    whole: tuple[WholeSums, WholeSums] | None = None,
 ) -> Tensor:
     """``(n, c)`` probabilities, without gradient; they take the place of the decoder's outputs.
 
@@ -26,10 +33,12 @@ def predicted(
         rules: Which rule each node follows in the posterior.
         counts: 1 where the given label is an input of the decoder, 0 elsewhere, ``(n, 1)``.
         scale: s.
+        whole: Where the rows are those of a part of the graph: turn sums over the posterior's and the decoder's members
+            into those of the whole.
     """
-    width = posterior.shape[1]
-    anchors = Anchors(*class_means(posterior, *trusted, width, scale), scale)
-    means = class_means(decoder, *trusted, width, scale)[0]
+    of_posterior, of_decoder = whole or (None, None)
+    anchors = Anchors(ClassMeans(posterior, trusted, scale, of_posterior))
+    means = ClassMeans(decoder, trusted, scale, of_decoder).vectors
     for rows in slices(*posterior.shape):
         unit = posterior[rows] * factors_of(posterior[rows], scale)
         logits = torch.empty_like(unit)

@@ -1,12 +1,15 @@
 """LNP's objective and predictions on many nodes, put together from the steps beside this file.
 
 The numbers are those of :mod:`lnp.methods.lnp.objective` but for rounding. What is not the paper's objective (the
-options of the released code, ablations, a part of a graph) takes the plain way, and so do graphs of fewer nodes.
+options of the released code, ablations, mini-batches) takes the plain way, and so do graphs of fewer nodes. A process
+that has a share of the rows computes its own; sums over the members of a class, and the means that the terms are, are
+those of the whole graph (:class:`~lnp.methods.batch.Across`), with their gradients.
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -34,22 +37,18 @@ if TYPE_CHECKING:
 __all__ = ["MANY", "MOST", "applies", "large_predictions", "large_terms", "written_out"]
 
 MANY = 100_000
-"""Nodes from which on it pays."""
+"""Nodes of the whole graph from which on it pays: however many processes share them, all take the same way."""
 
 MOST = 0.75
 """Up to this share of labelled nodes the decoder computes their outputs alone, with rows of S that are kept for it."""
 
 
 def applies(config: LNPConfig, batch: Batch) -> bool:
-    """Whether this batch is the whole of a large graph and the objective is the one that is written out here."""
-    return (
-        batch.node_count >= MANY
-        and batch.across is None
-        and batch.own is None
-        and batch.nodes is None
-        and not transformed()
-        and written_out(config)
-    )
+    """Whether this is a large graph, or a process's share of one, and the objective is the one written out here.
+
+    Mini-batches have neighbours or visitors behind their own rows.
+    """
+    return batch.population >= MANY and batch.own is None and not transformed() and written_out(config)
 
 
 def written_out(config: LNPConfig) -> bool:
@@ -75,12 +74,12 @@ def large_terms(model: LNP, batch: Batch, randomness: Randomness) -> Terms:
     prior = _outputs(model, "prior", batch, scratch, randomness.dropout)
     rules, prior_labels = Rules.of(batch.given, trusted, noisy, config.grown_as, posterior), model.prior_labels(batch)
     drawn = torch.from_numpy(randomness.sampling.integers(0, batch.node_count, size=config.negatives))
-    log_mass = math.log(batch.node_count / config.negatives)
+    log_mass = math.log(batch.population / config.negatives)
     probabilities, prior_rows, kl, contrastive = divergence(
         posterior,
         prior,
-        PosteriorLogits(posterior.detach(), trusted, rules, scale),
-        PriorLogits(prior.detach(), noisy, scale),
+        PosteriorLogits(posterior.detach(), trusted, rules, scale, partial(batch.class_sums, "posterior")),
+        PriorLogits(prior.detach(), noisy, scale, partial(batch.class_sums, "prior")),
         rows,
         prior_labels.nodes,
         Negatives(drawn.to(rows.device), config.tau, log_mass, config.lambda_3),
@@ -89,18 +88,20 @@ def large_terms(model: LNP, batch: Batch, randomness: Randomness) -> Terms:
     if noisy is not None:
         inputs[:count] = 1
     # The decoder's prototypes by position in `rows`: T_C stands last, what joined it is among T_N.
-    grown = model.trusted_set.grown[batch.noisy].nonzero().squeeze(1)
+    grown = model.trusted_set.grown[batch.numbers(batch.noisy)].nonzero().squeeze(1)
     positions = torch.cat([torch.arange(count, rows.numel(), device=rows.device), grown])
     labels = batch.given[rows]
     members = Labelled(positions, labels[positions])
-    losses, predictions = labelled_loss(decoder, probabilities, labels, inputs, members, scale)
+    whole = partial(batch.class_sums, "decoder")
+    losses, predictions = labelled_loss(decoder, probabilities, labels, inputs, members, scale, whole)
     weights = model.weigh(batch, predictions[:count], randomness)
-    terms = {"reconstruction": losses[count:].mean(), "kl": kl}
+    terms = {"reconstruction": batch.mean(losses[count:], "trusted"), "kl": _over_all(batch, kl)}
     if config.lambda_1 > 0:
-        terms["weighted_ce"] = config.lambda_1 * (weights * losses[:count]).mean()
+        terms["weighted_ce"] = config.lambda_1 * batch.mean(weights * losses[:count], "noisy")
     if config.lambda_2 > 0:
-        terms["prior_ce"] = config.lambda_2 * cross_entropy(prior_rows, prior_labels.labels).mean()
-    terms["contrastive"] = contrastive
+        losses = cross_entropy(prior_rows, prior_labels.labels)
+        terms["prior_ce"] = config.lambda_2 * batch.mean(losses, model.prior_over)
+    terms["contrastive"] = _over_all(batch, contrastive)
     return terms
 
 
@@ -113,7 +114,13 @@ def large_predictions(model: LNP, batch: Batch) -> Tensor:
     inputs = posterior.new_zeros(batch.node_count, 1)
     if noisy is not None:
         inputs[noisy.nodes] = 1
-    return predicted(posterior, decoder, trusted, rules, inputs, model.config.scale)
+    whole = partial(batch.class_sums, "posterior"), partial(batch.class_sums, "decoder")
+    return predicted(posterior, decoder, trusted, rules, inputs, model.config.scale, whole)
+
+
+def _over_all(batch: Batch, mean: Tensor) -> Tensor:
+    """The mean over all nodes from that over the batch's, as if each of these had it."""
+    return mean if batch.across is None else batch.mean(mean.expand(batch.node_count), "all")
 
 
 def _outputs(

@@ -12,7 +12,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["class_means", "factors_of", "pass_to_members_", "slices", "to_outputs_"]
+from lnp.methods.lnp.embedding import Labelled
+from lnp.nn.prototypes import WholeSums
+
+__all__ = ["ClassMeans", "factors_of", "slices", "to_outputs_"]
 
 ENTRIES = 2**18
 """Numbers in a block: 1 MiB, so that a handful of blocks fits into a cache."""
@@ -40,33 +43,53 @@ def to_outputs_(gradient: Tensor, unit: Tensor, factors: Tensor, scale: float) -
     return gradient.addcmul_(along, unit).mul_(factors)
 
 
-def class_means(
-    outputs: Tensor, nodes: Tensor | None, labels: Tensor, class_count: int, scale: float
-) -> tuple[Tensor, Tensor]:
-    """The mean of h over the members of each class, ``(c, c)``, and how many there are, ``(c, 1)``.
+class ClassMeans:
+    """The mean of h over the members of each class, and the way back of its gradient. The outputs are not kept here.
+
+    Where the rows are those of a part of the graph, their sums become those of the whole, and the gradient of the sums
+    goes back as automatic differentiation says, through messages to other processes where there are any.
 
     Args:
-        outputs: f, ``(n, c)``.
-        nodes: Rows of the members; ``None`` for all.
-        labels: Their classes.
-        class_count: c.
+        outputs: f, ``(n, c)``, without gradient.
+        members: Rows of the members, and their classes.
         scale: s.
+        whole: Where the rows are those of a part of the graph: turns their sums into those of the whole.
+
+    Attributes:
+        vectors: ``(c, c)``.
+        counts: How many members each class has, ``(c, 1)``.
     """
-    sums = outputs.new_zeros(class_count, outputs.shape[1])
-    for part in slices(labels.numel(), outputs.shape[1]):
-        rows = outputs[part] if nodes is None else outputs.index_select(0, nodes[part])
-        sums += torch.zeros_like(sums).index_add_(0, labels[part], rows * factors_of(rows, scale))
-    counts = torch.bincount(labels, minlength=class_count).to(sums.dtype).unsqueeze(1)
-    return sums.div_(counts.clamp(min=1)), counts
 
+    def __init__(self, outputs: Tensor, members: Labelled, scale: float, whole: WholeSums | None = None) -> None:
+        self.members, self.scale = members, scale
+        (nodes, labels), width = members, outputs.shape[1]
+        sums = outputs.new_zeros(width, width)
+        for part in slices(labels.numel(), width):
+            rows = outputs.index_select(0, nodes[part])
+            sums += torch.zeros_like(sums).index_add_(0, labels[part], rows * factors_of(rows, scale))
+        counts = torch.bincount(labels, minlength=width)
+        self._ends: tuple[Tensor, Tensor] | None = None
+        if whole is not None:
+            with torch.enable_grad():
+                own = sums.requires_grad_()
+                total, counts = whole(own, counts)
+            self._ends, sums = (own, total), total.detach().clone()
+        self.counts = counts.to(sums.dtype).unsqueeze(1)
+        self.vectors = sums.div_(self.counts.clamp(min=1))
 
-def pass_to_members_(
-    gradient: Tensor, outputs: Tensor, nodes: Tensor, labels: Tensor, of_means: Tensor, counts: Tensor, scale: float
-) -> None:
-    """Adds what the gradient of the class means makes of the members' rows to ``gradient``, that of f."""
-    shares = of_means / counts.clamp(min=1)
-    for part in slices(labels.numel(), outputs.shape[1]):
-        rows = outputs.index_select(0, nodes[part])
-        factors = factors_of(rows, scale)
-        passed = to_outputs_(shares.index_select(0, labels[part]), rows.mul_(factors), factors, scale)
-        gradient.index_add_(0, nodes[part], passed)
+    def to_rows(self, gradient: Tensor) -> Tensor:
+        """From the gradient of the means to that of h at any member of each class, ``(c, c)``."""
+        shares = gradient / self.counts.clamp(min=1)
+        if self._ends is None:
+            return shares
+        own, total = self._ends
+        return torch.autograd.grad(total, own, shares, retain_graph=True)[0]
+
+    def pass_to_members_(self, gradient: Tensor, outputs: Tensor, of_means: Tensor) -> None:
+        """Adds what the gradient of the means makes of the members' rows to ``gradient``, that of f."""
+        shares, (nodes, labels) = self.to_rows(of_means), self.members
+        for part in slices(labels.numel(), outputs.shape[1]):
+            rows = outputs.index_select(0, nodes[part])
+            factors = factors_of(rows, self.scale)
+            passed = to_outputs_(shares.index_select(0, labels[part]), rows.mul_(factors), factors, self.scale)
+            gradient.index_add_(0, nodes[part], passed)
