@@ -27,21 +27,20 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before numpy and torch start their thread
 
 import argparse
 import csv
-import io
 import statistics
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
 import torch
+from row_file import load_rows, save_rows
 from torch import Tensor
 
 from lnp.datasets.catalog import load_dataset
-from lnp.engine.files import write_text
 from lnp.engine.fit import FitOptions, FitResult, fit
 from lnp.experiments.code_version import code_version
 from lnp.experiments.configs import shipped_config
@@ -204,21 +203,12 @@ def measure(cell: Cell, oracle: str, configuration: str, spec: RunSpec) -> Row:
 
 def load() -> list[Row]:
     """What is in the file."""
-    if not FILE.exists():
-        return []
-    kinds = {one.name: {"str": str, "int": int, "float": float}[str(one.type)] for one in fields(Row)}
-    with FILE.open(encoding="utf-8", newline="") as file:
-        return [Row(**{name: kinds[name](value) for name, value in row.items()}) for row in csv.DictReader(file)]
+    return load_rows(FILE, Row)
 
 
 def save(rows: Sequence[Row]) -> None:
     """Writes the file as a whole."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [one.name for one in fields(Row)], lineterminator="\n")
-    writer.writeheader()
-    rounded = ({name: round(getattr(row, name), 6) for name in ("score", "test_accuracy", "seconds")} for row in rows)
-    writer.writerows(asdict(row) | short for row, short in zip(rows, rounded, strict=True))
-    write_text(FILE, text.getvalue())
+    save_rows(FILE, Row, rows, {"score": 6, "test_accuracy": 6, "seconds": 6})
 
 
 def run_missing(cells: Sequence[Cell], seeds: int, minutes: float, again: bool) -> None:

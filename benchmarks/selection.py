@@ -24,22 +24,20 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before numpy and torch start their thread
 
 import argparse
 import copy
-import csv
-import io
 import statistics
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unittest.mock import patch
 
 import torch
+from row_file import load_rows, save_rows
 from torch import Tensor
 
 from lnp.datasets.catalog import load_dataset
 from lnp.datasets.dataset import Dataset
 from lnp.engine.feed import predict
-from lnp.engine.files import write_text
 from lnp.engine.fit import FitOptions, fit
 from lnp.engine.history import EpochRecord
 from lnp.engine.selection import Selection
@@ -159,20 +157,12 @@ def cells() -> Iterator[RunSpec]:
 
 def load() -> list[Row]:
     """What is in the file."""
-    if not FILE.exists():
-        return []
-    kinds = {one.name: {"str": str, "int": int, "float": float}[str(one.type)] for one in fields(Row)}
-    with FILE.open(encoding="utf-8", newline="") as file:
-        return [Row(**{name: kinds[name](value) for name, value in row.items()}) for row in csv.DictReader(file)]
+    return load_rows(FILE, Row)
 
 
 def save(rows: list[Row]) -> None:
     """Writes the file as a whole."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [one.name for one in fields(Row)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(row) | {"seconds": round(row.seconds, 2)} for row in rows)
-    write_text(FILE, text.getvalue())
+    save_rows(FILE, Row, rows, {"seconds": 2})
 
 
 def run_missing(minutes: float, again: bool) -> None:
