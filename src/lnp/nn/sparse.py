@@ -10,13 +10,14 @@ Gradients of gradients are products of the same kind, and :mod:`torch.func` work
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
+
+from lnp.graph.csr_notice import without_csr_notice
 
 __all__ = ["Multiplier", "SparseMatrix", "transformed"]
 
@@ -138,8 +139,7 @@ def _to_torch(matrix: sp.csr_array, device: torch.device | str) -> Tensor:
     matrix.sort_indices()
     # 32-bit indices halve the index traffic; the row pointer must be able to count every entry.
     index = np.int32 if matrix.nnz < 2**31 and max(matrix.shape) < 2**31 else np.int64
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
+    with without_csr_notice():
         return torch.sparse_csr_tensor(
             torch.from_numpy(matrix.indptr.astype(index)),
             torch.from_numpy(matrix.indices.astype(index)),
