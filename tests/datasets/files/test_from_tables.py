@@ -33,7 +33,8 @@ def test_a_graph_of_two_files(tmp_path: Path) -> None:
     assert own.labels.trusted.tolist() == [True, False, True]
     np.testing.assert_array_equal(own.graph.features, [[1.5], [2.5], [3.5]])
     np.testing.assert_array_equal(own.graph.adjacency.toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    assert (own.graph.name, own.texts) == ("papers", {"note": ("one", "two", "three")})
+    assert own.graph.name == "papers"
+    assert own.texts == {"note": ("one", "two", "three"), "x": ("1.5", "2.5", "3.5")}
     assert own.source == f"{folder / 'nodes.csv'} and {folder / 'edges.csv'}"
 
 

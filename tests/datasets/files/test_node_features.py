@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from lnp.datasets.files.import_options import ImportOptions
-from lnp.datasets.files.node_features import NodeFeatures, read_features
+from lnp.datasets.files.node_features import MOST_NUMBERS, NodeFeatures, read_features
 from lnp.datasets.files.table import Table
 from lnp.errors import DataError
 
@@ -42,7 +42,19 @@ def test_beside_words_numbers_go_from_zero_to_one() -> None:
         "missing values": 1,
         "scaled columns": 2,
     }
-    assert found.texts == {"text": ("red green blue", "red green blue", "red red red", "")}
+    assert found.texts == {
+        "text": ("red green blue", "red green blue", "red red red", ""),
+        "year": ("2000", "2010", "2005", "2010"),  # as it was, for people
+        "same": ("3", "3", "3", "3"),
+    }
+    assert list(found.texts) == ["text", "year", "same"]  # lists show the first
+
+
+def test_many_numbers_are_not_shown_beside_texts() -> None:
+    columns = {f"x{i}": [1.5, 2.5] for i in range(MOST_NUMBERS)}
+    assert list(read({"name": ["a b c", "d e f"], **columns}).texts) == ["name", *columns]
+    assert list(read({"name": ["a b c", "d e f"], **columns, "one more": [1, 2]}).texts) == ["name"]
+    assert read(columns).texts == {}
 
 
 def test_mostly_zeros_stay_sparse() -> None:
@@ -66,7 +78,7 @@ def test_every_column_is_accounted_for() -> None:
         "empty columns": 1,
         "columns without features": 1,
     }
-    assert found.texts == {"name": ("p", "q")}
+    assert found.texts == {"name": ("p", "q"), "x": ("1", "2")}
 
 
 def test_no_features_are_none() -> None:

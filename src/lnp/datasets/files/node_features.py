@@ -23,6 +23,9 @@ __all__ = ["NodeFeatures", "read_features"]
 DENSE_FROM = 0.25
 """From this share of non-zero entries on a matrix is kept dense."""
 
+MOST_NUMBERS = 8
+"""So many columns of numbers are shown beside texts; more are a description for machines."""
+
 
 @dataclass(frozen=True, eq=False)
 class NodeFeatures:
@@ -63,8 +66,7 @@ def read_features(table: Table, columns: list[str], options: ImportOptions) -> N
         blocks[use.name].row if use.name in blocks else ColumnRow(use.name, use.used_as, 0, use.note) for use in uses
     ]
     rows += [ColumnRow(name, "left out", 0, reason) for name, reason in table.left_out.items()]
-    kept = [use.name for use in uses if use.used_as in ("words", "categories", "shown")]
-    texts = {name: _as_texts(table.frame[name]) for name in kept}
+    texts = {name: _as_texts(table.frame[name]) for name in _columns_to_show(uses)}
     full = [block for block in blocks.values() if block.matrix.shape[1]]
     findings = _findings(rows, list(blocks.values()))
     if not full:
@@ -77,6 +79,13 @@ def read_features(table: Table, columns: list[str], options: ImportOptions) -> N
         findings.append(Finding("scaled columns", len(scaled), message))
     names = tuple(name for block in full for name in block.names)
     return NodeFeatures(_side_by_side(full), names, tuple(rows), texts, tuple(findings))
+
+
+def _columns_to_show(uses: list[ColumnUse]) -> list[str]:
+    """Whatever is no number, then a few numbers: the scaled feature would not say the year of a paper."""
+    numbers = [use.name for use in uses if use.used_as == "numbers"]
+    kept = [use.name for use in uses if use.used_as in ("words", "categories", "shown")]
+    return kept + numbers if kept and len(numbers) <= MOST_NUMBERS else kept
 
 
 def _block(table: Table, use: ColumnUse, options: ImportOptions) -> _Block:
