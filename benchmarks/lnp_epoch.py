@@ -11,7 +11,8 @@ from timing import Row, Step, measure
 from torch import Tensor
 
 from lnp.engine.checkpoint import Position
-from lnp.engine.fit import FitOptions, _StageLoop, predict
+from lnp.engine.feed import FullFeed, predict
+from lnp.engine.fit import FitOptions, _StageLoop
 from lnp.engine.history import History
 from lnp.engine.selection import Selection
 from lnp.experiments.run import peak_rss_mib
@@ -58,7 +59,7 @@ def epoch_step(name: str, batch: Batch, selection: Selection, **options: object)
     randomness = seeds.randomness()
     if stages[0].begin is not None:
         stages[0].begin(batch, randomness)
-    loop = _StageLoop(method, batch, stages[0], selection, randomness, History(), Position())
+    loop = _StageLoop(method, FullFeed(batch), stages[0], selection, randomness, History(), Position())
     loop._create_optimisers()
     nothing = FitOptions()
     return lambda: loop._train_one_epoch(nothing)

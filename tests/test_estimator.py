@@ -17,9 +17,12 @@ from lnp.errors import ConfigError, GraphError, InputError, LabelError, ModelFil
 from lnp.graph.features import scale_features
 from lnp.methods.batch import full_batch
 from lnp.methods.registry import create_method, make_config
+from lnp.nn.backbone import Backbone
+from lnp.nn.sign import SIGN
 from lnp.seeds import Seeds
 
 QUICK: dict[str, object] = {"hidden": 8}
+SHORT: dict[str, object] = {**QUICK, "variant": "smooth", "estimate_epochs": 5, "label_epochs": 5, "start_epochs": 2}
 
 
 def quick(**more: object) -> LNPClassifier:
@@ -79,6 +82,7 @@ def test_fit_returns_the_classifier_and_forgets_earlier_fits(toy_task, tiny_grap
         ({"version": 1}, "lnp-v1", {}),
         ({"version": 2, "backbone": "h2gcn"}, "lnp-v2", {"backbone": "h2gcn"}),
         ({"version": 2, "preset": "nc"}, "lnp-v2", {"lambda_3": 0.0}),
+        ({"version": "channel", "options": SHORT}, "lnp-channel", SHORT),
         ({"method": "mlp"}, "mlp", {"backbone": "mlp"}),
     ],
 )
@@ -129,7 +133,7 @@ def test_score_is_the_accuracy_on_known_labels(toy_task, fitted: LNPClassifier) 
     assert fitted.score(toy_task.truth) == pytest.approx(accuracy_score(toy_task.truth.labels, fitted.predict()))
 
 
-@pytest.mark.parametrize("selection", ["trusted", "val-noisy", "last"])
+@pytest.mark.parametrize("selection", ["trusted", "val-noisy", "val-given", "val-likelihood", "last"])
 def test_label_quality_is_the_probability_of_every_given_label(toy_task, selection: str) -> None:
     classifier = quick(method="gcn", selection=selection, options={"fine_tune_epochs": 1})
     quality = classifier.fit(toy_task.graph, toy_task.observed).label_quality()
@@ -205,9 +209,9 @@ def test_before_fit(call: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"version": 3}, r"Expected `version` to be one of 1, 2, but got 3"),
+        ({"version": 3}, r"Expected `version` to be one of 1, 2, channel, but got 3"),
         ({"method": "lnp-v9"}, r"Unknown method 'lnp-v9'. Did you mean 'lnp-v\d'\? Choices: "),
-        ({"backbone": "gat"}, r"Expected `backbone` to be one of gcn, h2gcn, mlp, but got 'gat'"),
+        ({"backbone": "gat"}, r"Expected `backbone` to be one of gcn, h2gcn, mlp, sign, but got 'gat'"),
         ({"preset": "papers"}, r"Unknown preset of lnp-v2 'papers'. Did you mean 'paper'"),
         ({"options": {"lamda_1": 1}}, r"Unknown option of lnp-v2 'lamda_1'. Did you mean 'lambda_1'"),
         ({"options": {"epochs": 3}}, r"Expected `epochs` once, but got it as an argument and in `options`"),
@@ -308,3 +312,52 @@ def test_bad_model_files(fitted: LNPClassifier, tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-8])
     with pytest.raises(ModelFileError, match=r"model.safetensors is not a readable model file .*truncated"):
         LNPClassifier.load(tmp_path / "model")
+
+
+# Graphs in parts
+
+
+def test_parts_with_everything_in_one_give_the_full_batch(toy_task, tmp_path: Path) -> None:
+    full = quick().fit(toy_task.graph, toy_task.observed)
+    parts = quick(batch="neighbours:size=60,fan_out=all").fit(toy_task.graph, toy_task.observed)
+    np.testing.assert_allclose(parts.predict_proba(), full.predict_proba(), atol=1e-5)
+    parts.save(tmp_path / "model")
+    loaded = LNPClassifier.load(tmp_path / "model", toy_task.graph)
+    assert loaded.batch == "neighbours:size=60,fan_out=all"
+    np.testing.assert_allclose(loaded.predict_proba(), parts.predict_proba(), atol=1e-5)
+
+
+def test_a_method_that_needs_the_whole_graph_is_not_cut(toy_task) -> None:
+    with pytest.raises(ConfigError, match=r"nrgnn needs the whole graph at once\. Use batch 'full', or one of apl"):
+        quick(method="nrgnn", batch="clusters").fit(toy_task.graph, toy_task.observed)
+
+
+# Hops computed beforehand
+
+
+@pytest.mark.parametrize(("version", "options"), [(1, QUICK), (2, QUICK), ("channel", SHORT)])
+def test_sign_learns_under_every_version_and_comes_back_from_its_folder(
+    toy_task, tmp_path: Path, version: object, options: dict[str, object]
+) -> None:
+    classifier = LNPClassifier(version, "sign", epochs=30, options={**options, "layers": 2})
+    classifier.fit(toy_task.graph, toy_task.observed)
+    networks = [module for module in classifier.method_.modules() if isinstance(module, Backbone)]
+    assert len(networks) == 3
+    assert all(isinstance(network, SIGN) for network in networks)
+    assert classifier.score(toy_task.truth) > 0.5  # chance is a third
+    classifier.save(tmp_path / "model")
+    again = LNPClassifier.load(tmp_path / "model", toy_task.graph)
+    np.testing.assert_allclose(again.predict_proba(), classifier.predict_proba(), atol=1e-6)
+
+
+def test_parts_of_sign_need_no_neighbours(toy_task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    batches = ("full", "neighbours:size=60,fan_out=1", "neighbours:size=60,fan_out=all", "neighbours:size=20,fan_out=1")
+    full, one, same, many = (
+        quick(backbone="sign", batch=batch).fit(toy_task.graph, toy_task.observed).predict_proba() for batch in batches
+    )
+    np.testing.assert_allclose(one, full, atol=1e-5)  # whatever the fan-out
+    np.testing.assert_array_equal(one, same)
+    assert np.abs(many - full).max() > 1e-3  # other steps
+    with pytest.raises(ConfigError, match="lnp-channel needs the whole graph"):
+        quick(version="channel", backbone="sign", batch="neighbours").fit(toy_task.graph, toy_task.observed)

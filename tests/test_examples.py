@@ -15,6 +15,7 @@ EXPECTED = {
     "02_compare_methods.py": r"gcn +lnp-v1 +lnp-v2\n0\.8 +gcn( +(9\d|100)%){3}\n0\.2 +h2gcn( +\d+%){3}",
     "03_own_arrays.py": r"The ten labels to check first:\n(  doc-\d{3}.*\n){10}Accuracy on .*: (9\d|100)%",
     "04_save_and_load.py": r"same probabilities: True; accuracy (9\d|100)%\nnode 7 (.|\n)*has checksum",
+    "05_own_files.py": r"240 nodes.*\n(- .*\n)+The five labels .*:\n(  paper-\d{3}.*\n){5}Right .*: (9\d|100)%",
 }
 """Each example and what its output must show."""
 

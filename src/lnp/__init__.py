@@ -6,7 +6,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lnp.audit.table import AuditTable
     from lnp.datasets.catalog import load_dataset
+    from lnp.datasets.load_graph import load_graph
     from lnp.errors import InputError, LNPError
     from lnp.estimator import LNPClassifier
     from lnp.graph.graph import Graph
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AuditTable",
     "Graph",
     "InputError",
     "LNPClassifier",
@@ -24,10 +27,13 @@ __all__ = [
     "Split",
     "Truth",
     "__version__",
+    "audit",
     "load_dataset",
+    "load_graph",
 ]
 
 _HOMES = {
+    "AuditTable": "lnp.audit.table",
     "Graph": "lnp.graph.graph",
     "InputError": "lnp.errors",
     "LNPClassifier": "lnp.estimator",
@@ -35,7 +41,9 @@ _HOMES = {
     "ObservedLabels": "lnp.graph.labels",
     "Split": "lnp.graph.split",
     "Truth": "lnp.graph.labels",
+    "audit": "lnp.audit",
     "load_dataset": "lnp.datasets.catalog",
+    "load_graph": "lnp.datasets.load_graph",
 }
 """Public name → the module it lives in, imported when the name is first used: ``import lnp`` loads no torch."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
@@ -10,24 +11,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from lnp.engine.batching import Batching, check_in_parts, make_feed
 from lnp.engine.device import check_device
 from lnp.engine.fit import FitOptions, fit
 from lnp.engine.history import History
+from lnp.engine.memory import preflight
+from lnp.engine.memory_parts import preflight_parts
 from lnp.engine.model_file import SavedModel, label_quality, load_model, save_model
-from lnp.engine.progress import epoch_progress
+from lnp.engine.progress import OnEpoch, epoch_progress
 from lnp.engine.set_aside import set_aside
 from lnp.errors import ConfigError, GraphError, LabelError, ModelFileError, NotFittedError, check_range
 from lnp.graph.features import scale_features
 from lnp.graph.graph import Graph
 from lnp.graph.labels import UNKNOWN, ObservedLabels, Truth
+from lnp.graph.observe import observe
 from lnp.methods.base import MethodConfig
-from lnp.methods.batch import full_batch
 from lnp.methods.registry import create_method, entry, make_config
 from lnp.seeds import Seeds
 
 __all__ = ["VERSIONS", "LNPClassifier"]
 
-VERSIONS: dict[object, str] = {1: "lnp-v1", 2: "lnp-v2"}
+VERSIONS: dict[object, str] = {1: "lnp-v1", 2: "lnp-v2", "channel": "lnp-channel"}
 """What ``version`` stands for."""
 
 
@@ -38,12 +42,19 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
 
     - "trusted" keeps about a third of the trusted nodes of every class that has two or more out of training, and the
       epoch that does best on them stays;
-    - "val-noisy" keeps 20 % of the untrusted labels out, of every class alike, and selects by them;
+    - "val-noisy" keeps 20 % of the untrusted labels out, of every class alike, and the epoch that agrees with most of
+      them stays;
+    - "val-given" does the same with the label that each node would most likely be given, the noise included where the
+      method has a noise matrix;
+    - "val-likelihood" keeps the same labels out, and the epoch to which they are most likely stays, with that noise;
     - "last" uses everything and keeps the last epoch.
 
     Args:
-        version: 1 for LNP-v1, :math:`P(Y_C | G)`, or 2 for LNP-v2, :math:`P(Y_C | G, Y_N)`.
-        backbone: "gcn", "h2gcn" (for graphs whose neighbours differ) or "mlp"; ``None`` is the method's own.
+        version: 1 for LNP-v1, :math:`P(Y_C | G)`, 2 for LNP-v2, :math:`P(Y_C | G, Y_N)`, or "channel" for one network
+            behind a learned noise channel (:mod:`lnp.methods.channel.model`).
+        backbone: "gcn", "h2gcn" (for graphs whose neighbours differ), "mlp" (features alone) or "sign" (features
+            averaged over ever wider neighbourhoods once, before training: :mod:`lnp.nn.sign`, for large graphs);
+            ``None`` is the method's own.
         method: Another method by its name in :data:`lnp.methods.registry.METHODS`, for instance "gcn".
         preset: A named configuration of the method.
         epochs: Epochs of the main stage; ``None`` is the method's own number.
@@ -52,6 +63,10 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         device: Where to compute: "cpu", "cuda", ….
         scaling: What to do to the features first, a name of :func:`~lnp.graph.features.scale_features`.
         patience: Stop after this many epochs without a better score; 0 never stops early.
+        batch: "full" takes the whole graph in every step; a graph too large for that is trained in parts, by
+            "neighbours:size=1024,fan_out=10/10" or "clusters:count=1000,together=20" (:mod:`lnp.engine.batching`).
+            With the backbone "sign" a part is some rows of a file in the user's cache and needs no neighbours:
+            ``fan_out`` means nothing then, and clusters cut no link.
         options: Any further options of the method, for instance ``{"lambda_1": 0.5}``.
         verbose: Whether to show a progress bar (on standard error, if that is a terminal).
 
@@ -86,6 +101,7 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         device: str = "cpu",
         scaling: str = "auto",
         patience: int = 0,
+        batch: str = "full",
         options: dict[str, object] | None = None,
         verbose: bool = False,
     ) -> None:
@@ -99,19 +115,31 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         self.device = device
         self.scaling = scaling
         self.patience = patience
+        self.batch = batch
         self.options = options
         self.verbose = verbose
 
-    def fit(self, graph: Graph, labels: ObservedLabels | ArrayLike, *, trusted: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        graph: Graph,
+        labels: ObservedLabels | ArrayLike,
+        *,
+        trusted: ArrayLike | None = None,
+        on_epoch: OnEpoch | None = None,
+    ) -> Self:
         """Trains from scratch and returns the classifier itself; an earlier fit is forgotten.
 
         Args:
             graph: The graph.
             labels: Given labels and trusted nodes, or one class number per node with −1 for unknown.
             trusted: With plain class numbers: the mask of the nodes whose label was checked.
+            on_epoch: Called with every epoch's record and the number of epochs of its stage, instead of a bar.
         """
         name, config, seeds = self._method_name(), self._config(), Seeds(self.seed)
         check_range("patience", self.patience, 0, 1e9)
+        batching = Batching.parse(self.batch)
+        if batching.kind != "full":
+            check_in_parts(name)
         check_device(self.device)
         observed = _as_observed(graph, labels, trusted)
         if entry(name).method.needs_trusted:
@@ -123,11 +151,18 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
                 "Expected some given labels that are not trusted, for they are what is learned from, but there are "
                 "none. Give more labels, or learn from the trusted ones with method='clean-only'."
             )
-        batch = full_batch(scale_features(graph, self.scaling), observed, train, device=self.device)
+        scaled = scale_features(graph, self.scaling)
+        say, copies = _say if self.verbose else None, 1 if scaled.features is graph.features else 2
+        known = observed.trusted_nodes.size
+        preflight_parts(name, config, batching, scaled, trusted=known, device=self.device, copies=copies, announce=say)
+        feed = make_feed(batching, config, scaled, observed, train, device=self.device)
+        batch = feed.batch
+        if batching.kind == "full":
+            preflight(name, config, batch, copies=copies, announce=say)
         method = create_method(name, config, batch, seeds.generator("initialisation"))
-        with epoch_progress(f"{name} on {graph.name}", enabled=self.verbose) as on_epoch:
-            options = FitOptions(patience=self.patience, on_epoch=on_epoch)
-            result = fit(method, batch, parts.selection, seeds.randomness(), options)
+        with epoch_progress(f"{name} on {graph.name}", enabled=self.verbose and on_epoch is None) as bar:
+            options = FitOptions(patience=self.patience, on_epoch=on_epoch or bar)
+            result = fit(method, feed, parts.selection, seeds.randomness(), options)
         saved = SavedModel(
             name=name,
             config=config,
@@ -196,6 +231,8 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
             key: value.item() if isinstance(value, np.generic) else value for key, value in self.get_params().items()
         }
         about = {"estimator": params, "history": self.history_.to_json(), "held_out": self.held_out_.tolist()}
+        if self._graph.node_ids is not None:
+            about["node_ids"] = list(self._graph.node_ids)
         model: SavedModel = self._model
         assert model.method is not None
         save_model(
@@ -207,6 +244,7 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
             train=model.train,
             about=about,
             scaling=model.scaling,
+            batch=model.batch,
         )
 
     @classmethod
@@ -270,22 +308,11 @@ def _as_observed(graph: Graph, labels: ObservedLabels | ArrayLike, trusted: Arra
             f"Expected `graph` to be an lnp.Graph, but got {type(graph).__name__}. Build one with Graph.from_edges or "
             "lnp.graph.convert."
         )
-    if isinstance(labels, Truth):
-        raise LabelError("Expected given labels, but got the truth, which no method may see. Hand over ObservedLabels.")
-    if isinstance(labels, ObservedLabels):
-        if trusted is not None:
-            raise LabelError(
-                "Expected `trusted` only with plain class numbers, but ObservedLabels have a mask of their own."
-            )
-        observed = labels
-    else:
-        observed = ObservedLabels(labels, trusted, class_count=graph.class_count)
-    if observed.node_count != graph.node_count or observed.class_count != graph.class_count:
-        raise LabelError(
-            f"Expected labels for {graph.node_count} nodes in {graph.class_count} classes, but got "
-            f"{observed.node_count} nodes in {observed.class_count} classes."
-        )
-    return observed
+    return observe(graph, labels, trusted)
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
 
 
 def _rows(nodes: ArrayLike | None, count: int) -> NDArray[Any] | slice:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from lnp.experiments.store import Store
 
 GRAPH = "synthetic:nodes=120,classes=3,features=8,mean_degree=6"
 
@@ -15,6 +19,21 @@ def one(tmp_path: Path) -> list[object]:
     """One run of table-2 on a small graph."""
     part = ["--datasets", GRAPH, "--methods", "clean-only", "--rates", "0.2", "--seeds", 1, "--protocol", "random"]
     return ["table-2", *part, "--store", tmp_path / "runs.sqlite"]
+
+
+@pytest.fixture
+def finished(call, one, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The same, run in this process."""
+
+    def run(self, jobs, store, on_event) -> None:
+        from lnp.experiments.jobs import perform
+
+        for job in jobs:
+            store.add(perform(job))
+
+    monkeypatch.setattr("lnp.experiments.executors.ProcessExecutor.run", run)
+    assert call("reproduce", *one).exit_code == 0
+    return one
 
 
 def test_dry_run_counts_and_runs_nothing(call, one, tmp_path: Path) -> None:
@@ -41,6 +60,30 @@ def test_what_is_finished_is_not_run_again(call, one, tmp_path: Path) -> None:
     assert again.stdout == "table-2: 1 runs, 1 done (0 now).\n"
     (run,) = json.loads(call("runs", "--store", tmp_path / "runs.sqlite", "--json").stdout)
     assert run["test_accuracy"] == pytest.approx(float(lines[1].split('"')[2].split(",")[6]), abs=1e-6)
+
+
+def test_a_finished_grid_is_known_without_torch(finished) -> None:
+    arguments = ["lnp", "reproduce", *map(str, finished)]
+    script = (
+        "import sys; sys.modules.update(dict.fromkeys(['torch', 'numpy', 'scipy']))\n"  # importing them would fail
+        f"from lnp.cli.main import main; sys.argv = {arguments!r}; main()"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stdout, said.stderr) == (0, "table-2: 1 runs, 1 done (0 now).\n", "")
+
+
+def test_a_finished_grid_says_the_same_however_it_is_known(call, finished, tmp_path: Path) -> None:
+    for extra in (["--dry-run", "--json"], ["--json"], ["--dry-run"]):
+        quick = call("reproduce", *finished, *extra).stdout
+        with Store(tmp_path / "runs.sqlite") as store, store.transaction() as connection:
+            assert connection.execute("DELETE FROM grids").rowcount == 1
+        assert call("reproduce", *finished, *extra).stdout == quick
+
+
+def test_a_finished_grid_is_still_exported(call, finished, tmp_path: Path) -> None:
+    said = json.loads(call("reproduce", *finished, "--results", tmp_path / "results", "--json").stdout)
+    assert said["files"] == [str(tmp_path / "results" / "table-2.random.csv")]
+    assert len(Path(said["files"][0]).read_text(encoding="utf-8").splitlines()) == 2
 
 
 @pytest.mark.parametrize(

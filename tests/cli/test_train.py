@@ -47,6 +47,17 @@ def test_noise_none_has_no_detection_but_a_table(call, small: list[str]) -> None
     assert "–" in call(*arguments).stdout
 
 
+def test_the_epoch_can_be_chosen_by_likelihood(call, small: list[str], tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    chosen = ["--method", "smodel", "--selection", "val-likelihood", "--out", run, "--json"]
+    found = json.loads(call("train", *small, *chosen).stdout)
+    assert found["selection"] == "val-likelihood"
+    history = json.loads((run / "seed-0" / "model.json").read_text())["about"]["history"]
+    scores = [record["score"] for record in history]
+    assert max(scores) < 0
+    assert len(set(scores)) > 3  # likelihoods, not shares of a few nodes
+
+
 def test_out_keeps_models_and_the_same_result(call, small: list[str], tmp_path: Path) -> None:
     run = tmp_path / "run"
     result = call("train", *small, "--method", "lnp-v1", "--seeds", 2, "--out", run, "--json")

@@ -12,7 +12,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from lnp.engine.fit import FitOptions, FitResult, fit, predict
+from lnp.engine.feed import predict
+from lnp.engine.fit import FitOptions, FitResult, fit
 from lnp.engine.history import EpochRecord
 from lnp.engine.selection import Selection, select_last, select_validation
 from lnp.errors import ConfigError
@@ -251,6 +252,74 @@ def test_early_stopping_survives_an_interruption_right_before_it(tmp_path: Path)
 def test_a_loss_that_is_not_a_number_names_epoch_stage_and_term() -> None:
     with pytest.raises(ConfigError, match=r"not a number in epoch 2 of stage 'script' \(fine .*broken nan\)"):
         run_script(1, 1, 1, 1, 1, bad_epoch=3)
+
+
+FLIPPED = ((0.3, 0.7, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+"""Seven in ten labels of class 0 say class 1."""
+
+
+class BehindNoise(Scripted):
+    """The scripted predictions, a little less sure, of the true label; given ones are behind FLIPPED."""
+
+    def predict(self, batch: Batch) -> Tensor:
+        return 0.9 * super().predict(batch) + 0.1 / 3
+
+    def given_distribution(self, probabilities: Tensor) -> Tensor:
+        return probabilities @ torch.tensor(FLIPPED)
+
+
+def behind_noise(rule: str) -> Selection:
+    """20 nodes of class 0, four of class 1; 14 of the first are given class 1."""
+    return Selection(rule, np.arange(24), np.repeat([0, 1], [6, 18]))
+
+
+def run_behind_noise(rule: str, *right: int, **options: object) -> tuple[BehindNoise, FitResult]:
+    method = BehindNoise(ScriptConfig(right=right))
+    return method, fit(method, problem()[0], behind_noise(rule), Seeds(0).randomness(), FitOptions(**options))
+
+
+def likelihood(k: int) -> float:
+    """By hand, when the first k nodes are predicted as class 0: nodes 0 to 5 are given 0, all others 1."""
+    sure, rest = 0.9 + 0.1 / 3, 0.1 / 3
+    given_0 = [0.3 * sure if node < k else 0.3 * rest for node in range(6)]
+    given_1 = [0.7 * sure + rest if node < k else 0.7 * rest + sure for node in range(6, 24)]
+    return float(np.log([*given_0, *given_1]).mean())
+
+
+def test_likelihood_finds_the_right_epoch_where_accuracy_on_given_labels_finds_the_wrong_one() -> None:
+    script = (24, 0, 20, 24)  # so many nodes are taken for class 0; 20 are of it
+    method, result = run_behind_noise("val-noisy", *script)
+    assert [record.score for record in result.history] == [6 / 24, 18 / 24, 10 / 24, 6 / 24]
+    assert int(method.epoch) == 2  # class 1 everywhere, as most labels say
+    method, result = run_behind_noise("val-likelihood", *script)
+    assert [record.score for record in result.history] == pytest.approx([likelihood(k) for k in script], abs=1e-6)
+    assert int(method.epoch) == 3
+    assert result.probabilities.argmax(dim=1).tolist() == [0] * 20 + [1] * 4
+    assert [epoch.score(epoch.probabilities) for epoch in method.seen] == [record.score for record in result.history]
+
+
+def test_likelihood_without_a_noise_matrix_goes_with_the_given_labels() -> None:
+    method = Scripted(ScriptConfig(right=(24, 0, 20, 24)))
+    fit(method, problem()[0], behind_noise("val-likelihood"), Seeds(0).randomness())
+    assert int(method.epoch) == 2
+
+
+def test_early_stopping_by_likelihood() -> None:
+    script = (0, 24, 20, 24, 0, 24, 20)  # better in epochs 1, 2 and 3
+    scores = [likelihood(k) for k in script]
+    assert scores[0] < scores[1] < scores[2] < 0
+    assert max(scores) == scores[2]
+    for patience, epochs in ((0, 7), (1, 4), (3, 6), (5, 7)):
+        method, result = run_behind_noise("val-likelihood", *script, patience=patience)
+        assert (result.epochs, int(method.epoch)) == (epochs, 3)
+
+
+def test_a_run_by_likelihood_resumes_bit_equal(tmp_path: Path) -> None:
+    script, path = (0, 24, 20, 0, 24, 0), tmp_path / "c"
+    whole = run_behind_noise("val-likelihood", *script)
+    with pytest.raises(InterruptionError):
+        run_behind_noise("val-likelihood", *script, checkpoint=path, checkpoint_every=1, on_epoch=stop_at(5))
+    assert_same_run(whole, run_behind_noise("val-likelihood", *script, checkpoint=path, checkpoint_every=1))
 
 
 class TwoPlayers(Method):

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from lnp import __version__
+from lnp.engine.feed import predict
 from lnp.engine.files import read_tensors, write_tensors
-from lnp.engine.fit import fit, predict
+from lnp.engine.fit import fit
 from lnp.engine.model_file import load_model, save_model
 from lnp.engine.selection import select_last
 from lnp.errors import ModelFileError
@@ -175,3 +176,16 @@ def test_another_graph_is_refused(toy_task, tmp_path: Path) -> None:
     for message, other in others.items():
         with pytest.raises(ModelFileError, match=r"Expected the graph that .*model.json was trained on .*" + message):
             load_model(tmp_path / "model", other)
+
+
+def test_what_labels_were_before_a_check_comes_back(toy_task, tmp_path: Path) -> None:
+    node = int(toy_task.observed.noisy_nodes[0])
+    other = (int(toy_task.observed.given[node]) + 1) % 3
+    observed = toy_task.observed.checked([node], [other])
+    method, _ = train(toy_task, "gcn")
+    save_model(
+        tmp_path / "m", name="gcn", method=method, graph=toy_task.graph, observed=observed, train=toy_task.split.train
+    )
+    loaded = load_model(tmp_path / "m", toy_task.graph)
+    np.testing.assert_array_equal(loaded.observed.before, observed.before)
+    assert loaded.batch.checks[other, toy_task.observed.given[node]] == loaded.batch.checks.sum() == 1

@@ -54,13 +54,83 @@ def test_validation_without_labels_is_an_error() -> None:
         select_validation(np.full(6, -1), OBSERVED, SPLIT, rule="val-noisy")
 
 
+def test_likelihood_is_the_mean_log_probability_of_the_given_labels_behind_the_noise() -> None:
+    selection = select_validation(OBSERVED.given, OBSERVED, SPLIT, rule="val-likelihood")
+    assert selection.nodes.tolist() == [2, 4]  # T_C is not among them
+    assert selection.labels.tolist() == [1, 1]
+    table = torch.tensor([[0.9, 0.1], [0.9, 0.1], [0.6, 0.4], [0.9, 0.1], [0.2, 0.8], [0.9, 0.1]])
+    assert selection.score(table) == pytest.approx((math.log(0.4) + math.log(0.8)) / 2, abs=1e-7)
+    transition = torch.tensor([[0.25, 0.75], [0.1, 0.9]])
+    # Node 2: 0.6 · 0.75 + 0.4 · 0.9 = 0.81; node 4: 0.2 · 0.75 + 0.8 · 0.9 = 0.87.
+    expected = (math.log(0.81) + math.log(0.87)) / 2
+    assert selection.score(table, lambda rows: rows @ transition) == pytest.approx(expected, abs=1e-7)
+
+
+def test_an_impossible_label_has_a_finite_likelihood() -> None:
+    selection = Selection("val-likelihood", np.array([0, 1]), np.array([0, 1]))
+    assert selection.score(torch.tensor([[0.0, 1.0], [0.0, 1.0]])) == pytest.approx(math.log(1e-12) / 2)
+
+
+def test_val_given_counts_labels_that_are_the_most_likely_ones_to_be_given() -> None:
+    """Nearly all of class 0 is given 1: a network that is sure of 0 is right where 1 was given, and not elsewhere."""
+    selection = Selection("val-given", np.array([0, 1, 2]), np.array([1, 1, 0]))
+    transition = torch.tensor([[0.2, 0.8], [0.9, 0.1]])
+    table = torch.tensor([[1.0, 0.0], [0.3, 0.7], [0.55, 0.45]])  # P(given 1): 0.8, 0.31, 0.485
+    assert selection.score(table, lambda rows: rows @ transition) == pytest.approx(2 / 3)
+    same = Selection("val-noisy", selection.nodes, selection.labels)
+    assert selection.score(table) == same.score(table) == pytest.approx(2 / 3)
+    unsure = 0.5 + (table - 0.5) / 100
+    even = torch.tensor([[0.2, 0.8], [0.8, 0.2]])
+    assert selection.score(unsure, lambda rows: rows @ even) == selection.score(table, lambda rows: rows @ even)
+
+
+@pytest.mark.parametrize("rule", ["val-clean", "val-noisy", "trusted", "last"])
+def test_only_rules_behind_noise_ask_for_it(rule: str) -> None:
+    def unwanted(rows: torch.Tensor) -> torch.Tensor:
+        raise AssertionError
+
+    selection, table = Selection(rule, np.array([0, 1]), np.array([0, 1])), probabilities([0, 0])
+    scores = selection.score(table, unwanted), selection.score(table)
+    assert scores[0] == scores[1] or rule == "last"
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_likelihood_is_a_proper_score_of_the_true_labels_accuracy_is_not(seed: int) -> None:
+    """Labels in the very proportions of the noise: no π on a grid scores better than the right one."""
+    generator = np.random.default_rng(seed)
+    truth = generator.multinomial(9, np.ones(3) / 3) + 1  # of 12
+    # Rows of tenths; the wrong class is the most likely label of the first class.
+    transition = np.array([[2, 8, 0], [1, 7, 2], [0, 3, 7]])
+    counts = truth @ transition  # of 120
+    labels = np.repeat(np.arange(3), counts)
+    chosen = {rule: Selection(rule, np.arange(120), labels) for rule in ("val-likelihood", "val-noisy")}
+    matrix = torch.from_numpy(transition / 10)
+    grid = [(a, b, 12 - a - b) for a in range(13) for b in range(13 - a)]
+    scores: dict[str, list[float]] = {rule: [] for rule in chosen}
+    for shares in grid:
+        table = torch.tensor(shares, dtype=torch.float64).expand(120, 3) / 12
+        for rule, selection in chosen.items():
+            scores[rule].append(selection.score(table, lambda rows: rows @ matrix))
+    right = grid.index(tuple(truth.tolist()))
+    assert scores["val-likelihood"][right] == pytest.approx(max(scores["val-likelihood"]), abs=1e-12)
+    others = np.delete(scores["val-likelihood"], right)
+    assert (others < scores["val-likelihood"][right] - 1e-6).all()  # the matrix is invertible, so it is the only one
+    share = counts / 120
+    expected = (share * np.log(truth / 12 @ transition / 10)).sum()
+    assert scores["val-likelihood"][right] == pytest.approx(expected, abs=1e-7)
+    # Accuracy wants the most frequent label everywhere, whatever the truth.
+    frequent = tuple(np.where(np.arange(3) == counts.argmax(), 12, 0).tolist())
+    assert scores["val-noisy"][grid.index(frequent)] == max(scores["val-noisy"])
+
+
 def test_last_scores_nothing_and_always_moves_on() -> None:
     selection = select_last()
     assert math.isnan(selection.score(probabilities([0] * 6)))
     assert selection.improves(math.nan, math.nan)
 
 
-@pytest.mark.parametrize("rule", ["val-clean", "val-noisy", "trusted"])
+@pytest.mark.parametrize("rule", ["val-clean", "val-noisy", "val-given", "val-likelihood", "trusted"])
 def test_ties_keep_the_first(rule: str) -> None:
     selection = Selection(rule, np.array([0]), np.array([0]))
     assert selection.improves(0.0, None)

@@ -32,20 +32,22 @@ def test_trusted_nodes_set_aside_reach_no_method(toy_task) -> None:
     np.testing.assert_array_equal(parts.observed.given, observed.given)  # but an audit still sees their labels
 
 
-def test_val_noisy_keeps_a_fifth_of_every_class_from_training() -> None:
+@pytest.mark.parametrize("rule", ["val-noisy", "val-given", "val-likelihood"])
+def test_rules_by_given_labels_keep_a_fifth_of_every_class_from_training(rule: str) -> None:
     given = np.repeat([0, 1, 2, -1], [100, 50, 200, 30])
     trusted = np.zeros(380, bool)
     trusted[[0, 100, 150]] = True
     observed = ObservedLabels(given, trusted, class_count=3)
-    parts = set_aside(observed, "val-noisy", Seeds(0))
+    parts = set_aside(observed, rule, Seeds(0))
     nodes = parts.selection.nodes
+    assert parts.selection.rule == rule
     np.testing.assert_array_equal(np.union1d(parts.train, nodes), observed.noisy_nodes)
     assert np.intersect1d(parts.train, nodes).size == 0
     np.testing.assert_array_equal(parts.selection.labels, given[nodes])
     np.testing.assert_allclose(np.bincount(given[nodes]), 0.2 * np.array([99, 49, 199]), atol=1)
     batch_given = np.asarray(full_batch(_graph(380), parts.observed, parts.train).given)
     assert (batch_given[nodes] == -1).all()
-    other = set_aside(observed, "val-noisy", Seeds(1)).selection.nodes
+    other = set_aside(observed, rule, Seeds(1)).selection.nodes
     assert not np.array_equal(nodes, other)
 
 

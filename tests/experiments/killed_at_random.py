@@ -183,5 +183,7 @@ def others(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    # Whoever starts the tests in the background may have told them to ignore this one.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     what, where, *numbers = sys.argv[1:]
     {"random": at_random, "others": others}[what](Path(where), *map(int, numbers))

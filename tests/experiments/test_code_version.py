@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
 
-from lnp.experiments.code_version import code_version, digest_modules
+from lnp.experiments.code_version import _read, code_version, digest_modules
+from lnp.methods.registry import METHODS
 
 METHOD = '''
 """About the method."""
@@ -80,3 +82,19 @@ def test_methods_have_versions_of_their_own() -> None:
     assert len(code_version("gcn")) == 12
     assert code_version("gcn") == code_version("h2gcn")  # one class with other defaults
     assert len({code_version(name) for name in ("gcn", "gce", "lnp-v1", "lnp-v2")}) == 4
+
+
+def test_each_module_is_read_once_for_all_methods(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    original = ast.parse
+
+    def parse(text: str, name: str) -> ast.Module:
+        parsed.append(name)
+        return original(text, name)
+
+    monkeypatch.setattr("lnp.experiments.code_version.ast.parse", parse)
+    for function in (code_version, _read):
+        function.cache_clear()
+    versions = {name: code_version(name) for name in METHODS}
+    assert len(parsed) == len(set(parsed)) > len(set(versions.values()))
+    assert {Path(name).name for name in parsed} >= {"fit.py", "gcn.py", "model.py", "protocol.py"}

@@ -10,6 +10,7 @@ import pytest
 from lnp.errors import ConfigError
 from lnp.experiments.configs import nearest_config, read_entries, shipped_entries
 from lnp.experiments.spec import RunSpec
+from lnp.methods.registry import make_config
 
 
 def entry(rate: float, hidden: int, **more: object) -> dict[str, object]:
@@ -79,3 +80,10 @@ def test_a_file_of_entries_is_checked(tmp_path: Path) -> None:
             read_entries(path)
     with pytest.raises(ConfigError, match="Expected a file with configurations at"):
         read_entries(tmp_path / "absent.json")
+
+
+def test_every_shipped_entry_is_a_configuration_found_without_test_labels() -> None:
+    for entry in shipped_entries():
+        make_config(entry["method"], entry["options"])
+        assert entry["selection"] in ("val-clean", "val-noisy", "trusted")
+        assert entry["found"]["score"] >= entry["found"]["default_score"]

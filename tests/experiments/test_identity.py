@@ -28,6 +28,7 @@ def test_however_it_is_written_the_same_run_has_one_key() -> None:
         replace(SPEC, selection="val-clean"),
         replace(SPEC, scaling="row"),
         replace(SPEC, dataset="CORA"),
+        replace(SPEC, batch="full"),
     ]
     assert [identify(spec, FACTS).key for spec in same] == [key] * len(same)
 
@@ -44,6 +45,9 @@ def test_everything_that_determines_a_run_is_in_its_key() -> None:
         replace(SPEC, selection="last"),
         replace(SPEC, scaling="none"),
         replace(SPEC, patience=50),
+        replace(SPEC, batch="neighbours"),
+        replace(SPEC, batch="neighbours:size=512"),
+        replace(SPEC, batch="clusters"),
     ]
     keys = {identify(spec, FACTS).key for spec in (SPEC, *others)}
     keys |= {identify(SPEC, DatasetFacts("abd", "row")).key, identify(SPEC, DatasetFacts("abc", "none")).key}
@@ -97,3 +101,8 @@ def test_facts_follow_labels_and_are_read_once(tmp_path: Path, monkeypatch: pyte
 def test_every_method_has_a_key() -> None:
     keys = {identify(replace(SPEC, method=name), FACTS).key for name in METHODS}
     assert len(keys) == len(METHODS)
+
+
+def test_batches_are_the_same_however_they_are_written() -> None:
+    written = ("neighbours", "neighbours:fan_out=10", "neighbours:fan_out=10,size=1024")
+    assert len({identify(replace(SPEC, batch=batch), FACTS).key for batch in written}) == 1

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
+import torch
+from torch import Tensor
 
 from lnp.datasets.catalog import load_dataset
 from lnp.datasets.dataset import Dataset
+from lnp.engine.fit import fit
 from lnp.errors import ConfigError, UnknownNameError
 from lnp.experiments.protocol import PROTOCOLS, get_protocol, prepare
-from lnp.graph.labels import UNKNOWN
+from lnp.graph.labels import UNKNOWN, Truth
+from lnp.methods.batch import full_batch
+from lnp.methods.registry import create_method, make_config
 from lnp.seeds import Seeds
 
 
@@ -73,8 +82,73 @@ def test_selection_can_be_another_rule(dataset: Dataset) -> None:
     assert abs(wrong - 0.4) < 4 * np.sqrt(0.24 / noisy.selection.nodes.size)
     clean = prepare(dataset, "random", "uniform", 0.4, Seeds(0))
     np.testing.assert_array_equal(noisy.observed.given, clean.observed.given)
-    with pytest.raises(ConfigError, match="one of last, trusted, val-clean, val-noisy"):
+    with pytest.raises(ConfigError, match="one of last, trusted, val-clean, val-given, val-likelihood, val-noisy"):
         prepare(dataset, "random", "uniform", 0.4, Seeds(0), selection="test")
+
+
+@pytest.mark.parametrize("rule", ["val-likelihood", "val-given"])
+@pytest.mark.parametrize("protocol", ["paper", "random"])
+def test_rules_behind_noise_see_labels_from_that_of_the_training_labels(
+    dataset: Dataset, protocol: str, rule: str
+) -> None:
+    task = prepare(dataset, protocol, "flip", 0.6, Seeds(0), selection=rule)
+    truth, nodes, labels = dataset.truth.labels, task.selection.nodes, task.selection.labels
+    clean = prepare(dataset, protocol, "flip", 0.6, Seeds(0), selection="val-clean")
+    np.testing.assert_array_equal(task.observed.given, clean.observed.given)
+    np.testing.assert_array_equal(nodes, clean.selection.nodes)  # T_C is not among them
+    assert task.selection.rule == rule
+    wrong = labels != truth[nodes]
+    assert abs(wrong.mean() - 0.6) < 4 * np.sqrt(0.24 / nodes.size)
+    # Every class has one other class that it is taken for, and it is the one of the training labels.
+    train = task.split.train
+    mistaken = task.observed.given[train] != truth[train]
+    pairs = {*zip(truth[train][mistaken], task.observed.given[train][mistaken], strict=True)}
+    assert len(pairs) == 5
+    assert {*zip(truth[nodes][wrong], labels[wrong], strict=True)} == pairs
+
+
+def test_where_noise_has_no_draw_of_its_own_both_rules_by_given_labels_see_the_same(dataset: Dataset) -> None:
+    for noise in ("uniform", "uniform-mix", "pair", "instance"):
+        rules = ("val-noisy", "val-likelihood")
+        noisy, likely = (prepare(dataset, "random", noise, 0.4, Seeds(2), selection=rule).selection for rule in rules)
+        np.testing.assert_array_equal(noisy.nodes, likely.nodes)
+        np.testing.assert_array_equal(noisy.labels, likely.labels)
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("gcn", {"fine_tune_epochs": 5}),
+        ("forward", {"fine_tune_epochs": 5, "estimate_epochs": 5}),
+        ("lnp-channel", {"variant": "plain", "label_epochs": 5, "estimate_epochs": 5, "start_epochs": 2}),
+    ],
+)
+def test_canary_true_labels_of_validation_nodes_change_nothing_under_likelihood(
+    dataset: Dataset, method: str, options: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a noise whose rows are equal, given labels do not depend on true ones: whatever still does, cheats."""
+    file = tmp_path / "noise.json"
+    file.write_text(json.dumps([[0.4, 0.3, 0.1, 0.1, 0.1]] * 5))
+    trusted = prepare(dataset, "paper", "none", 0.0, Seeds(0)).observed.trusted_nodes
+    monkeypatch.setattr("lnp.experiments.protocol.choose_trusted", lambda *_, **__: trusted)
+    split = prepare(dataset, "paper", "none", 0.0, Seeds(0)).split
+    changed = dataset.truth.labels.copy()
+    hidden = np.setdiff1d(split.validation, trusted)
+    changed[hidden] = (changed[hidden] + 1) % 5
+    other = replace(dataset, truth=Truth(changed, class_count=5))
+    config = make_config(method, {"hidden": 8, "epochs": 10, **options})
+
+    def trained(data: Dataset, rule: str) -> tuple[list[float], Tensor]:
+        task = prepare(data, "paper", f"matrix:{file}", 0.0, Seeds(0), selection=rule)
+        batch = full_batch(task.graph, task.observed, task.split.train)
+        built = create_method(method, config, batch, Seeds(0).generator("initialisation"))
+        result = fit(built, batch, task.selection, Seeds(0).randomness())
+        return [record.score for record in result.history], result.probabilities
+
+    here, there = trained(dataset, "val-likelihood"), trained(other, "val-likelihood")
+    assert here[0] == there[0]
+    assert torch.equal(here[1], there[1])
+    assert trained(dataset, "val-clean")[0] != trained(other, "val-clean")[0]  # the canary can sing
 
 
 def test_size_of_the_trusted_set(dataset: Dataset) -> None:

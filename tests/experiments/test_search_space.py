@@ -9,6 +9,7 @@ import pytest
 
 from lnp.errors import UnknownNameError
 from lnp.experiments.search_space import SPACES, decode, digest, distributions, encode, space_of
+from lnp.methods.channel.config import VARIANTS
 from lnp.methods.registry import METHODS, make_config, option_names
 
 TABLE_4 = {
@@ -51,6 +52,15 @@ def test_a_wide_space_has_the_papers_grid(method: str) -> None:
     assert set(narrow["hidden"]) == {32, 64}
     assert {0.01, 0.03} <= set(narrow["lambda_1"])
     assert digest(narrow) != digest(space)
+
+
+def test_the_channel_varies_what_its_network_is_and_how_much_trusted_nodes_count() -> None:
+    space = space_of("lnp-channel", make_config("lnp-channel"))
+    assert set(space["variant"]) == {*VARIANTS, "auto"}  # auto is the default, which is always in
+    assert "auto" not in SPACES["lnp-channel"]["variant"]
+    assert {"normalisation", "hidden", "dropout", "learning_rate", "weight_decay", "trusted_weight"} < set(space)
+    assert space["gain"][0] == 0.0  # rows of their own wherever they explain more
+    assert not {"epochs", "logit_bound"} & set(space)
 
 
 def test_what_has_no_effect_does_not_vary() -> None:

@@ -20,6 +20,12 @@ from lnp.experiments.spec import RunSpec
         ({"options": {"lambda_1": "much"}}, ConfigError, "`lambda_1` to be float, but got 'much'"),
         ({"trusted_size": 0}, ConfigError, "`trusted_size`"),
         ({"patience": -1}, ConfigError, "`patience`"),
+        ({"batch": "parts"}, ConfigError, "`batch` to be one of clusters, full, neighbours, but got 'parts'"),
+        (
+            {"batch": "clusters", "method": "nrgnn"},
+            ConfigError,
+            "nrgnn needs the whole graph at once. Use batch 'full'",
+        ),
     ],
 )
 def test_bad_parts_are_named(changes: dict[str, object], error: type[Exception], message: str) -> None:

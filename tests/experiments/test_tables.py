@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lnp.datasets.catalog import CATALOG
+from lnp.engine.selection import SELECTIONS
 from lnp.errors import ConfigError, UnknownNameError
 from lnp.experiments.protocol import ANNOTATIONS, PROTOCOLS
 from lnp.experiments.tables import Published, load_table, parse_table, table_names
@@ -47,6 +48,9 @@ def test_names_resolve(name: str) -> None:
         assert panel.noise in {*NOISES, ANNOTATIONS}
         assert "paper" in panel.protocols
         assert {ruling.protocol for ruling in panel.protocols.values()} <= PROTOCOLS.keys()
+        for ruling in panel.protocols.values():
+            assert set(ruling.selections) <= {*panel.methods, *panel.extra}
+            assert set(ruling.selections.values()) <= set(SELECTIONS) - {"val-clean"}
         for method in panel.methods:
             for options in panel.settings.values():
                 make_config(method, options)
@@ -66,6 +70,14 @@ def test_every_published_cell_is_run(name: str) -> None:
     (panel,) = table.panels
     run = {(table.stand_ins.get(d, d), r, m) for d in panel.datasets for r in panel.rates for m in panel.methods}
     assert run == table.published.keys()
+
+
+@pytest.mark.parametrize("name", table_names())
+def test_the_title_names_every_substitute_that_is_run(name: str) -> None:
+    table = load_table(name)
+    run = {dataset for panel in table.panels for dataset in panel.datasets}
+    for ours, theirs in table.stand_ins.items():
+        assert ours not in run or f"{ours} for {theirs}" in table.title
 
 
 @pytest.mark.data

@@ -148,3 +148,18 @@ def test_the_summary_keeps_the_order_of_the_seeds_and_the_mean_rate() -> None:
     assert found["epochs"] == [0, 1]
     assert found["realised_rate"] == pytest.approx(0.25)
     assert (found["noise"], found["noise_draw"]) == ("flip", "flip-released")
+
+
+def test_a_run_in_parts_is_kept_as_such_and_an_older_folder_of_a_full_batch_goes_on(tmp_path: Path) -> None:
+    options = {"hidden": 8, "epochs": 3, "fine_tune_epochs": 2}
+    spec = make_spec(options=options, batch="neighbours:size=30,fan_out=3")
+    train_seeds(spec, 1, folder=tmp_path / "parts")
+    assert json.loads((tmp_path / "parts" / "spec.json").read_text())["batch"] == "neighbours:size=30,fan_out=3"
+    with pytest.raises(ConfigError, match="but it holds one with batch"):
+        train_seeds(make_spec(options=options, batch="neighbours:size=31,fan_out=3"), 1, folder=tmp_path / "parts")
+    full = make_spec(options=options)
+    train_seeds(full, 1, folder=tmp_path / "full")
+    assert "batch" not in json.loads((tmp_path / "full" / "spec.json").read_text())
+    train_seeds(full, 1, folder=tmp_path / "full")
+    with pytest.raises(ConfigError, match="but it holds one with batch None"):
+        train_seeds(spec, 1, folder=tmp_path / "full")

@@ -53,6 +53,25 @@ def test_it_is_the_score_of_the_epoch_kept(method: str, dataset: Dataset) -> Non
     assert score(spec, dataset, seeds=2) == pytest.approx(np.mean(expected), abs=1e-15)
 
 
+@pytest.mark.parametrize("method", ["smodel", "glc", "gcn"])
+def test_a_likelihood_can_tune(method: str, dataset: Dataset) -> None:
+    """Scores are negative, and far below −1 where labels are unlikely."""
+    spec = replace(make_spec(method, learning_rate=0.3), selection="val-likelihood")
+    history = run(spec).result.history
+    judged = History([record for record in history if record.stage != "estimate"])
+    heard: list[float] = []
+    found = score(spec, dataset, report=lambda step, value: bool(heard.append(value)))
+    assert found == pytest.approx(kept_score(judged), abs=1e-12)
+    assert found < 0
+    assert min(record.score for record in judged) < -1
+    last = [record.score for record in judged if record.stage == judged.records[-1].stage]
+    start = kept_score(History([record for record in judged if record.stage == "train"]))
+    so_far = np.maximum.accumulate(last if method == "glc" else np.maximum(last, start))
+    first = max(EVERY, len(last) // 4)
+    steps = [step for step in range(EVERY, len(last), EVERY) if step >= first]
+    assert heard == pytest.approx([so_far[step - 1] for step in steps], abs=1e-12)
+
+
 def test_a_method_without_training_has_a_score(dataset: Dataset) -> None:
     spec = make_spec("label-propagation")
     outcome = run(spec)

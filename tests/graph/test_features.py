@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler, normalize
 
 from lnp.errors import ConfigError
-from lnp.graph.features import scale_features
+from lnp.graph.features import _standardised, scale_features
 from lnp.graph.graph import Graph
 
 
@@ -36,6 +38,30 @@ def test_row_scaling_of_sparse_features_stays_sparse_and_agrees_with_dense():
 def test_standard_scaling_is_that_of_scikit_learn():
     scaled = scale_features(graph_of(DENSE * 50 + 3), "standard").features
     np.testing.assert_allclose(scaled, StandardScaler().fit_transform(DENSE * 50 + 3), atol=1e-5)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_standard_scaling_holds_one_matrix_and_agrees_in_blocks(sparse, monkeypatch):
+    monkeypatch.setattr("lnp.graph.features.BLOCK", 2**12)
+    features = np.random.default_rng(1).normal(size=(20_000, 16)).astype(np.float32) * 7 + 2
+    features[np.random.default_rng(2).random(features.shape) < 0.8] = 0
+    graph = graph_of(sp.csr_array(features) if sparse else features)
+    tracemalloc.start()
+    scaled = _standardised(graph.features)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1.25 * features.nbytes
+    np.testing.assert_allclose(scaled, StandardScaler().fit_transform(features.astype(np.float64)), atol=1e-5)
+
+
+def test_standard_scaling_counts_more_rows_than_single_precision_can():
+    """A running sum of ones stops at 2²⁴ in single precision."""
+    features = np.ones((2**24 + 2**23, 1), np.float32)
+    features[: 2**23] = 4
+    scaled = _standardised(features)
+    mean, deviation = 2.0, np.sqrt(2.0)  # a third 4, the rest 1
+    assert scaled[0, 0] == pytest.approx((4 - mean) / deviation, rel=1e-6)
+    assert scaled[-1, 0] == pytest.approx((1 - mean) / deviation, rel=1e-6)
 
 
 def test_a_constant_column_becomes_zero():

@@ -87,3 +87,21 @@ def test_agreement_lowers_the_loss() -> None:
     sure = torch.eye(4).repeat(3, 1)
     swapped = sure[:, [1, 0, 3, 2]]
     assert contrastive_loss(sure, sure, 0.5).mean() < contrastive_loss(sure, swapped, 0.5).mean()
+
+
+def test_rows_that_stand_for_more_nodes_count_so_often(predictions: tuple[torch.Tensor, torch.Tensor]) -> None:
+    """The others' mass grows by the factor: against every row three times, less the rows that would be the node."""
+    first, second = predictions
+    n, factor = first.shape[0], 3
+    positive = (first * second).sum(dim=1) / 0.5
+    total = torch.zeros(n, dtype=first.dtype)
+    for anchors, across, within in ((first, second, first), (second, first, second)):
+        apart = ~torch.eye(n, dtype=torch.bool)
+        masses = [((anchors @ other.T / 0.5).exp() * apart).sum(dim=1) for other in (across, within)]
+        total += (positive.exp() + factor * sum(masses)).log() - positive
+    np.testing.assert_allclose(contrastive_loss(first, second, 0.5, population=factor * n), total / 2, rtol=1e-10)
+    one, other = (
+        sampled_contrastive_loss(first, first, 0.5, 4, Seeds(3).generator("s"), population=p)
+        for p in (None, factor * n)
+    )
+    torch.testing.assert_close(other.exp() - 1, factor * (one.exp() - 1))  # the others' mass over the node's own

@@ -61,3 +61,27 @@ def test_gradient_is_finite_at_the_corner_of_the_simplex(share: float) -> None:
     logits = torch.tensor([[0.0, -torch.inf]], requires_grad=True)
     kl_divergence(logits, torch.zeros(1, 2)).sum().backward()
     assert logits.grad.tolist() == [[0.0, 0.0]]
+
+
+@pytest.mark.parametrize("block", [7, 4096])
+def test_many_rows_have_the_same_values_and_gradients(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    weights = torch.linspace(-1, 2, 40, dtype=torch.float64)
+    results = []
+    for many in (100_000, 40):
+        monkeypatch.setattr("lnp.losses.kl.MANY", many)
+        monkeypatch.setattr("lnp.losses.kl.BLOCK", block)
+        p, q = random_logits(4), random_logits(5)
+        p[3, 1] = p[9, 0] = -math.inf  # ruled out by p
+        p.requires_grad_(), q.requires_grad_()
+        values = kl_divergence(p, q)
+        results.append([values, *torch.autograd.grad((weights * values).sum(), [p, q])])
+        with torch.no_grad():
+            assert torch.equal(kl_divergence(p, q), values)
+    for few, many_rows in zip(*results, strict=True):
+        torch.testing.assert_close(few.nan_to_num(0), many_rows, rtol=1e-10, atol=1e-12)
+
+
+def test_many_rows_by_finite_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lnp.losses.kl.MANY", 6)
+    p, q = random_logits(6, 6).requires_grad_(), random_logits(7, 6).requires_grad_()
+    assert torch.autograd.gradcheck(kl_divergence, (p, q))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -45,3 +47,24 @@ def test_labels_of_another_graph_are_refused(tiny_graph) -> None:
         full_batch(tiny_graph, ObservedLabels([0, 1], class_count=3), TRAIN[:1])
     with pytest.raises(LabelError, match="but got 7 nodes in 2 classes"):
         full_batch(tiny_graph, ObservedLabels([0] * 7, class_count=2), TRAIN)
+
+
+def test_on_the_whole_graph_sums_and_means_are_what_they_are(tiny_graph) -> None:
+    batch = full_batch(tiny_graph, OBSERVED, TRAIN)
+    values = torch.tensor([1.0, 2.0, 6.0])
+    assert torch.equal(batch.mean(values, "noisy"), values.mean())
+    sums, counts = torch.ones(3, 2), torch.tensor([1, 2, 3])
+    assert batch.class_sums("r", sums, counts) == (sums, counts)
+    assert batch.extremes("w", values[0], values[2]) == (values[0], values[2])
+    assert (batch.population, batch.own_count) == (7, 7)
+    assert torch.equal(batch.own_rows(values), values)
+    assert torch.equal(batch.numbers(batch.noisy), batch.noisy)
+
+
+def test_a_part_knows_its_own_rows_and_their_numbers(tiny_graph) -> None:
+    whole = full_batch(tiny_graph, OBSERVED, TRAIN)
+    nodes = torch.tensor([4, 2, 5, 3, 0])
+    part = replace(whole, nodes=nodes, own=3, noisy=torch.tensor([1]), trusted=torch.tensor([0]))
+    assert part.numbers(part.noisy).tolist() == [2]
+    assert part.own_rows(nodes).tolist() == [4, 2, 5]
+    assert part.outside_noisy.tolist() == [0, 2]  # neighbours are in no set

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from lnp.engine.fit import FitOptions, fit, predict
+from lnp.engine.feed import predict
+from lnp.engine.fit import FitOptions, fit
 from lnp.engine.selection import Selection, select_last
 from lnp.errors import ConfigError
 from lnp.graph.graph import Graph

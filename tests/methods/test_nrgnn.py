@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from lnp.engine.fit import FitOptions, fit, predict
+from lnp.engine.feed import predict
+from lnp.engine.fit import FitOptions, fit
 from lnp.engine.selection import select_last, select_validation
 from lnp.errors import ConfigError
 from lnp.graph.labels import ObservedLabels

@@ -5,7 +5,8 @@ import dataclasses
 import pytest
 import torch
 
-from lnp.engine.fit import FitOptions, fit, predict
+from lnp.engine.feed import predict
+from lnp.engine.fit import FitOptions, fit
 from lnp.engine.selection import select_last, select_validation
 from lnp.errors import LNPError
 from lnp.methods.batch import full_batch

@@ -217,3 +217,29 @@ def test_without_noisy_nodes_only_trusted_ones_teach() -> None:
 def test_options_out_of_range(options: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match=next(iter(options))):
         UnionNETConfig(**options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("backbone", ["gcn", "mlp"])
+def test_one_layer_without_a_hidden_one_says_what_to_do(backbone: str) -> None:
+    with pytest.raises(ConfigError, match=rf"at least 2 with the backbone {backbone}.*the backbone sign or h2gcn"):
+        UnionNETConfig(backbone=backbone, layers=1)
+
+
+def test_sign_has_a_hidden_layer_whatever_the_number_of_hops() -> None:
+    batch = planted_batch()
+    method = aggregated(batch, backbone="sign", layers=1)
+    weights, bias = (value.detach().double().numpy() for value in method.classifier.weights), method.classifier.bias
+    graph = batch.graph.graph
+    a = graph.adjacency.toarray() + np.eye(36)
+    degree = a.sum(axis=1)
+    S = a / degree[:, None] if method.config.normalisation == "row" else a / np.sqrt(np.outer(degree, degree))
+    hops = [graph.features, S @ graph.features]
+    products = np.hstack([hop @ weight for hop, weight in zip(hops, weights, strict=True)])
+    hidden = np.maximum(products + bias.detach().numpy(), 0)
+    for node in (0, 7, 19):
+        support = method.support[node].numpy()
+        attention = np.exp(hidden[support] @ hidden[node])
+        expected = np.bincount(batch.given[support].numpy(), attention / attention.sum(), minlength=3)
+        np.testing.assert_allclose(method.distribution[node].numpy(), expected, atol=1e-5)
+    result = fit(make(batch, backbone="sign", layers=1), batch, select_last(), Seeds(0).randomness())
+    assert torch.isfinite(result.probabilities).all()

@@ -139,3 +139,56 @@ def test_same_generator_same_outputs_in_training(random_graph) -> None:
     first, second, other = (network(graph, Seeds(seed).generator("dropout")) for seed in (1, 1, 2))
     assert torch.equal(first, second)
     assert not torch.equal(first, other)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.parametrize("normalisation", ["symmetric", "row"])
+def test_lean_gives_the_same_outputs_and_gradients(random_graph, layers: int, normalisation: str, sparse: bool) -> None:
+    graph = random_graph(sparse=sparse)
+    results = []
+    for lean in (False, True):
+        tensors, network = GraphTensors(graph, lean=lean), build(layers, normalisation=normalisation).train()
+        outputs = network(tensors, Seeds(1).generator("dropout"))
+        outputs.sin().sum().backward()
+        plain = network.eval()(tensors)
+        results.append([outputs, plain, *(parameter.grad for parameter in network.parameters())])
+        np.testing.assert_allclose(plain.detach().numpy(), dense_formula(network, graph), atol=1e-5)
+    same = torch.equal if sparse else torch.allclose  # for sparse features not even the order of products differs
+    assert all(same(ours, theirs) for ours, theirs in zip(*results, strict=True))
+
+
+def test_lean_works_with_learned_graphs_and_inside_torch_func(random_graph) -> None:
+    graph = random_graph()
+    row = torch.from_numpy(propagation_matrix(graph.adjacency, "row").toarray()).requires_grad_()
+    gradients = []
+    for lean in (False, True):
+        tensors, network = GraphTensors(graph, lean=lean, recompute=lean), build().train()
+        outputs = network(tensors, Seeds(1).generator("dropout"), propagation=row)
+        gradients.append([*torch.autograd.grad(outputs.sin().sum(), [row, *network.parameters()])])
+
+        def loss(weights: dict, tensors=tensors, network=network) -> torch.Tensor:
+            return torch.func.functional_call(network, weights, (tensors, Seeds(1).generator("dropout"))).sin().sum()
+
+        network.eval()(tensors)  # S is built outside
+        network.train()
+        weights = {name: value.detach() for name, value in network.named_parameters()}
+        gradients[-1] += torch.func.grad(loss)(weights).values()
+    for ours, theirs in zip(*gradients, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("lean", [False, True])
+@pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_some_rows_are_those_of_the_whole(random_graph, lean: bool, layers: int, sparse: bool) -> None:
+    graph, rows = random_graph(sparse=sparse), torch.tensor([7, 0, 3])
+    results = []
+    for some in (False, True):
+        tensors, network = GraphTensors(graph, lean=lean), build(layers, normalisation="row").train()
+        generator = Seeds(1).generator("dropout")
+        outputs = network(tensors, generator, rows=rows) if some else network(tensors, generator)[rows]
+        gradients = torch.autograd.grad(outputs.square().sum(), list(network.parameters()))
+        results.append([outputs.detach(), *gradients, torch.tensor(generator.integers(0, 2**31))])
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)

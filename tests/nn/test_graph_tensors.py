@@ -56,3 +56,37 @@ def test_with_columns_shares_matrices_and_leaves_the_original_alone(random_graph
     assert widened.propagation("row") is tensors.propagation("row")
     with pytest.raises(TypeError, match="called twice"):
         widened.with_columns(torch.ones(tensors.node_count, 1))
+
+
+def test_propagated_features_are_s_times_x_where_the_rule_says_so(random_graph) -> None:
+    graph = random_graph(features=9)
+    lean = GraphTensors(graph, lean=True)
+    for kind in ("symmetric", "row"):
+        product = lean.propagated(kind, 2)
+        expected = propagation_matrix(graph.adjacency, kind).toarray() @ graph.features
+        np.testing.assert_allclose(product.numpy(), expected, atol=1e-6)
+        assert not product.requires_grad
+        assert lean.propagated(kind, 64) is product  # computed once, for all networks
+    assert lean.propagated("row", 1) is None  # 9 columns are more than 8 times 1
+    assert GraphTensors(graph).propagated("row", 2) is None  # a small graph
+    assert GraphTensors(random_graph(sparse=True), lean=True).propagated("row", 2) is None
+    assert lean.with_columns(torch.ones(graph.node_count, 2)).propagated("row", 2) is None
+
+
+def test_graphs_are_lean_from_some_size_on(random_graph, monkeypatch) -> None:
+    graph = random_graph()
+    assert not GraphTensors(graph).lean
+    monkeypatch.setattr("lnp.nn.graph_tensors.LARGE", graph.node_count)
+    assert GraphTensors(graph).lean
+    assert not GraphTensors(graph, lean=False).lean
+    assert GraphTensors(graph, recompute=True).with_columns(torch.ones(graph.node_count, 1)).recompute
+
+
+def test_rows_of_the_propagation_are_kept_until_others_are_asked_for(random_graph) -> None:
+    graph = random_graph()
+    tensors, S = GraphTensors(graph), propagation_matrix(graph.adjacency, "row").toarray()
+    for numbers in ([4, 1, 2], [0, 5]):
+        rows = torch.tensor(numbers)
+        matrix = tensors.propagation_rows("row", rows)
+        np.testing.assert_allclose((matrix @ torch.eye(graph.node_count)).numpy(), S[numbers], atol=1e-7)
+        assert tensors.propagation_rows("row", rows.clone()) is matrix

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from lnp.nn.prototypes import Prototypes, class_prototypes
+from lnp.nn.prototypes import Prototypes, class_prototypes, class_sums
 
 
 def test_means_against_a_loop_and_an_empty_class() -> None:
@@ -42,3 +42,16 @@ def test_an_empty_class_is_never_the_nearest() -> None:
     prototypes = Prototypes(vectors, torch.tensor([True, False, True]))
     nearest = prototypes.nearest(torch.tensor([[-1.0, -3.0], [-3.0, -1.0]]))
     assert nearest.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+def test_two_parts_with_each_others_sums_have_the_prototypes_of_the_whole() -> None:
+    generator = np.random.default_rng(2)
+    embeddings = torch.tensor(generator.normal(size=(12, 3)), dtype=torch.float32)
+    labels = torch.tensor([0, 1, 2, 0, 1, 2, 0, 0, 0, 1, 1, 0])
+    whole, present = class_prototypes(embeddings, torch.arange(12), labels, 4)
+    other = class_sums(embeddings[5:], labels[5:], 4)
+    part = class_prototypes(
+        embeddings[:5], torch.arange(5), labels[:5], 4, lambda sums, counts: (sums + other[0], counts + other[1])
+    )
+    torch.testing.assert_close(part.vectors, whole)
+    assert part.present.tolist() == present.tolist()

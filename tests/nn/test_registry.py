@@ -17,6 +17,7 @@ SPEC = BackboneSpec(inputs=5, outputs=3, hidden=4, layers=2)
         ("gcn", 5 * 4 + 4 + 4 * 3 + 3),
         ("mlp", 5 * 4 + 4 + 2 * 4 + 4 * 3 + 3),
         ("h2gcn", 5 * 4 + 4 + 2 * 8 + 28 * 3 + 3),
+        ("sign", 3 * (5 * 4 + 4) + 12 * 3 + 3),
     ],
 )
 def test_every_backbone_has_the_parameters_of_its_equation(name: str, parameters: int) -> None:
@@ -32,5 +33,5 @@ def test_weights_follow_the_generator(name: str) -> None:
 
 
 def test_unknown_backbone_lists_the_choices() -> None:
-    with pytest.raises(UnknownNameError, match=r"'gnc'\. Did you mean 'gcn'\? Choices: gcn, h2gcn, mlp\."):
+    with pytest.raises(UnknownNameError, match=r"'gnc'\. Did you mean 'gcn'\? Choices: gcn, h2gcn, mlp, sign\."):
         build_backbone("gnc", SPEC, Seeds(0).generator("initialisation"))

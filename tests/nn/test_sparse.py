@@ -131,3 +131,16 @@ def test_narrow_and_wide_products_agree_with_scipy_forward_and_backward(columns:
     product.backward(torch.from_numpy(gradient))
     np.testing.assert_allclose(product.detach().numpy(), dense @ right.detach().numpy(), atol=1e-5)
     np.testing.assert_allclose(right.grad.numpy(), dense.T @ gradient, atol=1e-5)
+
+
+def test_transpose_and_rows_with_their_gradients() -> None:
+    dense = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)
+    dense[np.abs(dense) < 0.5] = 0
+    matrix = SparseMatrix.from_scipy(sp.csr_array(dense))
+    for ours, theirs in ((matrix.turned(), dense.T), (matrix.rows(torch.tensor([3, 0, 3])), dense[[3, 0, 3]])):
+        values = torch.eye(theirs.shape[1], requires_grad=True)
+        product = ours @ values
+        np.testing.assert_allclose(product.detach().numpy(), theirs, atol=1e-7)
+        weights = torch.linspace(-1, 1, product.numel()).view_as(product)
+        (gradient,) = torch.autograd.grad((product * weights).sum(), values)
+        np.testing.assert_allclose(gradient.numpy(), theirs.T @ weights.numpy(), atol=1e-6)

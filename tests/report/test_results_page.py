@@ -102,6 +102,14 @@ def test_a_stand_in_is_not_compared(rows) -> None:
     assert found["snap-patents 0.8", "nrgnn"] == "OOM|not run"
 
 
+def test_captions_of_large_graphs_state_the_substitution(rows) -> None:
+    page = render_results(analyse(Results(tuple(rows))))
+    for name, graph in (("table-5", "arxiv-year"), ("table-8", "synthetic-patents")):
+        (caption,) = re.findall(rf"<h3[^>]*>([^<]*{graph} for snap-patents[^<]*)<", page)
+        assert caption.endswith(f"{name}, protocol paper") or name == "table-5"
+        assert "ogbn-arxiv-structural for ogbn-arxiv" in caption
+
+
 def test_everything_is_on_the_page(rows) -> None:
     page = render_results(analyse(Results(tuple(rows), ("a note & more",))))
     elements = Reader(page).elements

@@ -8,7 +8,7 @@ __all__ = ["datasets"]
 
 HOW_TO_GET = {"download": "download", "nowhere": "LNP_DATA"}
 
-KEY = "At hand: yes; download = fetched at first use; LNP_DATA = set this variable to the folder with its npz file."
+KEY = "At hand: yes; download = fetched at first use; LNP_DATA = set this variable to the folder with its file."
 
 
 def datasets(as_json: AsJson = False) -> None:

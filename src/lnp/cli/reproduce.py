@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lnp.cli.output import AsJson, print_json, print_table, print_text, table
+from lnp.cli.progress import step_progress
 from lnp.cli.words import duration, read_list, read_rates
 
 if TYPE_CHECKING:
-    from lnp.experiments.jobs import Executor, OnEvent
-    from lnp.experiments.reproduce import Outcome, Plan
-    from lnp.experiments.store import Store
+    from lnp.experiments.jobs import Event, Executor, OnEvent
+    from lnp.experiments.reproduce import Outcome
 
 __all__ = ["StorePath", "reproduce"]
 
@@ -51,25 +50,33 @@ def reproduce(
     Every finished run is kept in the store at once. The same command, stopped in whatever way, goes on where it was;
     several at a time share the work.
     """
+    from lnp.experiments.complete import Question, note_complete, runs_if_complete
+
+    asked: dict[str, Any] = {
+        "methods": read_list(methods),
+        "datasets": read_list(datasets),
+        "rates": read_rates(rates),
+        "seeds": seeds,
+        "protocol": protocol,
+        "config": config,
+    }
+    question = Question(name, asked, any_code)
+    runs = runs_if_complete(store, question)
+    if runs is not None and results is None:  # before torch is loaded, which takes longer than all the rest
+        _report(_summary(name, runs, 0), None, 0, [], dry_run=dry_run, as_json=as_json)
+        return
+
     from lnp.experiments.export import export_results
     from lnp.experiments.grid import Choice
-    from lnp.experiments.reproduce import Outcome, make_plan, tables_of
+    from lnp.experiments.reproduce import make_plan, tables_of
     from lnp.experiments.reproduce import reproduce as carry_out
     from lnp.experiments.store import Store
 
-    choice = Choice(
-        methods=read_list(methods),
-        datasets=read_list(datasets),
-        rates=read_rates(rates),
-        seeds=seeds,
-        protocol=protocol,
-        config=config,
-    )
-    tables = tables_of(name)
+    choice, tables, outcome = Choice(**asked), tables_of(name), None
     with Store(store) as opened:
         plan = make_plan(tables, choice, opened, any_code=any_code)
-        before, outcome = _summary(name, plan, opened, workers), Outcome()
-        if not dry_run:
+        before = _summary(name, plan.total, len(plan.jobs), plan.seconds(opened, workers), plan.unavailable)
+        if plan.jobs and not dry_run:
             with _progress(name, len(plan.jobs)) as on_event:
                 try:
                     outcome = carry_out(plan, _executor(workers, threads, ray), opened, on_event)
@@ -77,9 +84,10 @@ def reproduce(
                     _say_how_to_go_on(store)
                     raise typer.Exit(STOPPED) from None
             plan = make_plan(tables, choice, opened, any_code=any_code)
+        note_complete(opened, question, plan)
         files = [] if results is None else export_results(plan, opened, results)
-    _report(before, plan, outcome, files, dry_run=dry_run, as_json=as_json)
-    if outcome.failed:
+    _report(before, outcome, len(plan.jobs), files, dry_run=dry_run, as_json=as_json)
+    if outcome is not None and outcome.failed:
         raise typer.Exit(FAILED)
 
 
@@ -93,26 +101,30 @@ def _executor(workers: int, threads: int, ray: str | None) -> Executor:
     return ProcessExecutor(workers, threads)
 
 
-def _summary(name: str, plan: Plan, store: Store, workers: int) -> dict[str, Any]:
+def _summary(
+    name: str, runs: int, left: int, seconds: float = 0.0, unavailable: dict[str, str] | None = None
+) -> dict[str, Any]:
     return {
         "name": name,
-        "runs": plan.total,
-        "done": plan.done,
-        "left": len(plan.jobs),
-        "estimated_seconds": round(plan.seconds(store, workers), 1),
-        "unavailable": plan.unavailable,
+        "runs": runs,
+        "done": runs - left,
+        "left": left,
+        "estimated_seconds": round(seconds, 1),
+        "unavailable": unavailable or {},
     }
 
 
 def _report(
-    before: dict[str, Any], plan: Plan, outcome: Outcome, files: list[Path], *, dry_run: bool, as_json: bool
+    before: dict[str, Any], outcome: Outcome | None, left: int, files: list[Path], *, dry_run: bool, as_json: bool
 ) -> None:
+    """Says what there was to do and what came of it; ``outcome`` is ``None`` where nothing was run."""
+    finished, elsewhere, failures = (outcome.finished, outcome.elsewhere, outcome.failed) if outcome else (0, 0, [])
     if as_json:
-        failed = [{"key": one.job.identity.key, "reason": one.reason} for one in outcome.failed]
-        after = {"finished": outcome.finished, "elsewhere": outcome.elsewhere, "failed": failed, "left": len(plan.jobs)}
+        failed = [{"key": one.job.identity.key, "reason": one.reason} for one in failures]
+        after = {"finished": finished, "elsewhere": elsewhere, "failed": failed, "left": left}
         print_json(before if dry_run else before | after | {"files": [str(file) for file in files]})
         return
-    for dataset, reason in plan.unavailable.items():
+    for dataset, reason in before["unavailable"].items():
         print_text(f"Left out: {dataset}. {reason}")
     if dry_run:
         print_text(
@@ -120,11 +132,11 @@ def _report(
             f"{duration(before['estimated_seconds'])}."
         )
     else:
-        others = f", {outcome.elsewhere} by others" if outcome.elsewhere else ""
-        print_text(f"{before['name']}: {before['runs']} runs, {plan.done} done ({outcome.finished} now{others}).")
-    if outcome.failed:
-        shown = table(f"{len(outcome.failed)} failed; the same command tries them again", "run", "reason")
-        for event in outcome.failed:
+        others = f", {elsewhere} by others" if elsewhere else ""
+        print_text(f"{before['name']}: {before['runs']} runs, {before['runs'] - left} done ({finished} now{others}).")
+    if failures:
+        shown = table(f"{len(failures)} failed; the same command tries them again", "run", "reason")
+        for event in failures:
             spec = event.job.spec
             shown.add_row(f"{spec.method}, {spec.dataset}, {spec.noise} {spec.rate:g}, seed {spec.seed}", event.reason)
         print_table(shown)
@@ -133,32 +145,15 @@ def _report(
 
 
 @contextmanager
-def _progress(label: str, total: int) -> Iterator[OnEvent | None]:
+def _progress(label: str, total: int) -> Iterator[OnEvent]:
     """A bar on standard error, with runs done, left, and the time; nothing where there is no terminal."""
-    if not sys.stderr.isatty() or total == 0:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    from lnp.experiments.jobs import Event
-
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn())
-    left = (TextColumn("left"), TimeRemainingColumn())
-    with Progress(*columns, *left, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=total)
+    with step_progress(label, total) as advance:
 
         def on_event(event: Event) -> None:
-            spec = event.job.spec
-            what = f"{label}: {spec.method} on {spec.dataset}, {spec.rate:g}, seed {spec.seed} {event.kind}"
-            bar.update(task, advance=event.kind != "retried", description=what)
+            if advance is not None:
+                spec = event.job.spec
+                what = f"{spec.method} on {spec.dataset}, {spec.rate:g}, seed {spec.seed} {event.kind}"
+                advance(what, int(event.kind != "retried"))
 
         yield on_event
 

@@ -18,7 +18,9 @@ from lnp.datasets.digits import DigitsConfig, digits
 from lnp.datasets.download import DOWNLOADS, cached_file, download
 from lnp.datasets.npz import data_folder, is_graph_file, load_npz
 from lnp.datasets.options import parse_name, read_options
+from lnp.datasets.snap_patents import SNAP_PATENTS_FILE, load_snap_patents
 from lnp.datasets.synthetic import SyntheticConfig, synthetic
+from lnp.datasets.synthetic_patents import SyntheticPatentsConfig, synthetic_patents
 from lnp.errors import ConfigError, DataError, UnknownNameError
 from lnp.seeds import Seeds
 
@@ -40,7 +42,7 @@ class Entry:
         file: The npz file in the folder named by ``LNP_DATA``; the name with underscores by default.
         labels_key: The key of the labels in it.
         labels_file: Another file with the labels and splits.
-        build: Makes a built-in graph from options.
+        build: Makes the graph from options, or reads a file that is not npz (then ``file`` names it).
     """
 
     summary: str
@@ -95,6 +97,22 @@ def _synthetic(options: Mapping[str, object]) -> Dataset:
     return synthetic(SyntheticConfig(**values), Seeds(seed).generator("synthetic"))  # type: ignore[arg-type]
 
 
+def _synthetic_patents(options: Mapping[str, object]) -> Dataset:
+    hints = {**typing.get_type_hints(SyntheticPatentsConfig), "seed": int}
+    values = read_options("synthetic-patents", options, hints)
+    seed = values.pop("seed", 0)
+    assert isinstance(seed, int)
+    config = SyntheticPatentsConfig(**values)  # type: ignore[arg-type]
+    return synthetic_patents(config, Seeds(seed).generator("synthetic-patents"))
+
+
+def _snap_patents(options: Mapping[str, object]) -> Dataset:
+    for option in options:
+        if option != "path":
+            raise UnknownNameError("option of snap-patents", option, ["path"])
+    return load_snap_patents(Path(str(options["path"])) if "path" in options else None)
+
+
 CATALOG: dict[str, Entry] = {
     "digits": Entry("handwritten digits, joined to similar ones", 1797, 12340, 64, 10, 0.956, "none", build=_digits),
     "synthetic": Entry("block model with knobs", 2000, 10000, 32, 5, 0.802, "none", build=_synthetic),
@@ -135,6 +153,26 @@ CATALOG: dict[str, Entry] = {
         file="ogbn_arxiv.npz",
         labels_file="arxiv_year_labels.npz",
     ),
+    "snap-patents": Entry(
+        "patents by year of grant, citations",
+        2923922,
+        13975788,
+        269,
+        5,
+        0.073,
+        file=SNAP_PATENTS_FILE,
+        build=_snap_patents,
+    ),
+    "synthetic-patents": Entry(
+        "SYNTHETIC, of the size of snap-patents: for time and memory only",
+        2923922,
+        13975788,
+        269,
+        5,
+        0.073,
+        "none",
+        build=_synthetic_patents,
+    ),
 }
 """Name → facts and origin. The numbers are those of the files."""
 
@@ -145,7 +183,8 @@ def load_dataset(name: str, **options: object) -> Dataset:
     Args:
         name: A name of :data:`CATALOG` or the stem of an npz file in the folder named by ``LNP_DATA``; options may
             follow a colon.
-        options: Knobs of ``digits`` and ``synthetic`` (the latter's ``seed`` among them).
+        options: Knobs of ``digits``, ``synthetic`` and ``synthetic-patents`` (the ``seed`` of the latter two among
+            them), or the ``path`` of the file of ``snap-patents``.
 
     >>> load_dataset("synthetic", nodes=100, homophily=0.2).graph
     Graph('synthetic', 100 nodes, 500 edges, 32 features, 5 classes)
@@ -201,7 +240,7 @@ def _load_published(name: str, entry: Entry) -> Dataset:
 
 
 def _origin(name: str, entry: Entry) -> str:
-    if entry.build:
+    if entry.build and entry.file is None:
         return "built in"
     if _paths(name, entry)[0]:
         return "LNP_DATA"

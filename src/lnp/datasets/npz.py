@@ -29,7 +29,7 @@ from lnp.graph.convert import MASKS, splits_from_masks
 from lnp.graph.graph import Features, Graph
 from lnp.graph.labels import UNKNOWN, Truth
 
-__all__ = ["data_folder", "is_graph_file", "load_npz", "read_arrays", "save_npz"]
+__all__ = ["SPARSE_KEYS", "data_folder", "features_of", "is_graph_file", "load_npz", "read_arrays", "save_npz"]
 
 VARIABLE = "LNP_DATA"
 SPARSE_KEYS = ("x_data", "x_indices", "x_indptr", "x_shape")
@@ -110,7 +110,7 @@ def load_npz(
         class_count = max(2, int(labels.max(initial=UNKNOWN)) + 1)
         graph = Graph.from_edges(
             arrays["edge_index"],
-            _features(arrays),
+            features_of(arrays),
             class_names=class_names,
             class_count=class_count,
             name=name or path.stem,
@@ -161,7 +161,8 @@ def save_npz(dataset: Dataset, path: Path) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _features(arrays: Arrays) -> Features:
+def features_of(arrays: Arrays) -> Features:
+    """The features, dense or CSR, among the arrays of a file."""
     if "x" in arrays:
         return arrays["x"]
     missing = [key for key in SPARSE_KEYS if key not in arrays]

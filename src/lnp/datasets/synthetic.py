@@ -15,13 +15,14 @@ Reference: Deshpande et al., *Contextual stochastic block models*, NeurIPS 2018.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lnp.datasets.dataset import Dataset
+from lnp.datasets.distinct_pairs import distinct_pairs
 from lnp.errors import ConfigError, check_range
 from lnp.graph.graph import Graph
 from lnp.graph.labels import Truth
@@ -29,10 +30,7 @@ from lnp.seeds import Generator
 
 __all__ = ["SyntheticConfig", "synthetic"]
 
-ROUNDS = 1000
-"""Attempts to complete the edges before the knobs are declared impossible."""
-
-Draw = Callable[[int], tuple[NDArray[np.int64], NDArray[np.int64]]]
+ADVICE = "Take fewer neighbours, more nodes or a smaller `degree_spread`."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,27 +136,6 @@ def _draw_edges(config: SyntheticConfig, labels: NDArray[np.int64], generator: G
     pairs_across = n * (n - 1) // 2 - pairs_within
     edge_count = round(n * config.mean_degree / 2)
     same = int(generator.binomial(edge_count, config.homophily))
-    keys = np.concatenate(
-        [_distinct_pairs(within, same, pairs_within, n), _distinct_pairs(across, edge_count - same, pairs_across, n)]
-    )
+    pairs = partial(distinct_pairs, n=n, knob="mean_degree", advice=ADVICE)
+    keys = np.concatenate([pairs(within, same, pairs_within), pairs(across, edge_count - same, pairs_across)])
     return np.stack(np.divmod(keys, n))
-
-
-def _distinct_pairs(draw: Draw, count: int, possible: int, n: int) -> NDArray[np.int64]:
-    """``count`` different pairs as ``low · n + high``: what is missing is drawn again until nothing is."""
-    kept = np.zeros(0, np.int64)
-    if 2 * count <= possible:
-        for _ in range(ROUNDS):
-            if kept.size == count:
-                return kept
-            first, second = draw(count - kept.size)
-            apart = first != second
-            keys = np.sort((np.minimum(first, second) * n + np.maximum(first, second))[apart])
-            keys = keys[np.diff(keys, prepend=-1) > 0]  # np.unique hashes whole numbers, which is far slower
-            place = np.searchsorted(kept, keys)
-            fresh = kept[np.minimum(place, kept.size - 1)] != keys if kept.size else np.ones(keys.size, bool)
-            kept = np.insert(kept, place[fresh], keys[fresh])
-    raise ConfigError(
-        f"Expected `mean_degree` to leave room for {count} different edges among {possible} pairs of nodes. Take fewer "
-        "neighbours, more nodes or a smaller `degree_spread`."
-    )

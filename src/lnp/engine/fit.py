@@ -1,8 +1,9 @@
 """The only epoch loop.
 
-Every method, of one stage or three, runs through :func:`fit`. In each epoch every update of the stage takes one
-optimiser step; then the method predicts in evaluation mode, the selection rule scores the prediction, and the best
-state so far is kept. A stage ends with its selected state loaded, and the next stage starts from there.
+Every method, of one stage or three, on the whole graph or in parts, runs through :func:`fit`. In each epoch every
+update of the stage takes one optimiser step for each batch; then the method predicts in evaluation mode, the selection
+rule scores the prediction, and the best state so far is kept. A stage ends with its selected state loaded, and the next
+stage starts from there.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import torch
 from torch import Tensor
 
 from lnp.engine.checkpoint import Position, load_checkpoint, save_checkpoint
+from lnp.engine.feed import Feed, as_feed
 from lnp.engine.history import EpochRecord, History
 from lnp.engine.selection import Selection
 from lnp.errors import ConfigError
@@ -24,7 +26,7 @@ from lnp.methods.base import Epoch, Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.seeds import Randomness
 
-__all__ = ["FitOptions", "FitResult", "fit", "predict"]
+__all__ = ["FitOptions", "FitResult", "fit"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,38 +67,32 @@ class FitResult:
 
 def fit(
     method: Method,
-    batch: Batch,
+    batch: Batch | Feed,
     selection: Selection,
     randomness: Randomness,
     options: FitOptions | None = None,
 ) -> FitResult:
-    """Trains ``method`` on ``batch`` and leaves it in its selected state.
+    """Trains ``method`` on ``batch``, or on the batches of a feed, and leaves it in its selected state.
 
     With ``options.checkpoint`` naming an existing file, training continues where that file left off; on the CPU the
     final weights are then bit-equal to those of an uninterrupted run.
     """
     options = options or FitOptions()
     started = time.perf_counter()
+    feed = as_feed(batch)
     history, position = History(), Position()
-    stages = method.stages(batch)
+    stages = method.stages(feed.batch)
     resumed = load_checkpoint(options.checkpoint, method, randomness) if options.checkpoint else None
     if resumed is not None:
         history, position = resumed.history, resumed.position
     for number in range(position.stage, len(stages)):
         if number > position.stage:
             position = Position(stage=number, seconds=position.seconds)
-        loop = _StageLoop(method, batch, stages[number], selection, randomness, history, position)
+        loop = _StageLoop(method, feed, stages[number], selection, randomness, history, position)
         if resumed is not None and number == resumed.position.stage:
             loop.restore(resumed.optimisers, resumed.best)
         loop.run(options, started)
-    return FitResult(predict(method, batch), history, position.seconds + time.perf_counter() - started)
-
-
-@torch.no_grad()
-def predict(method: Method, batch: Batch) -> Tensor:
-    """Class probabilities of every node in evaluation mode."""
-    method.eval()
-    return method.predict(batch)
+    return FitResult(feed.predict(method), history, position.seconds + time.perf_counter() - started)
 
 
 class _StageLoop:
@@ -105,14 +101,14 @@ class _StageLoop:
     def __init__(
         self,
         method: Method,
-        batch: Batch,
+        feed: Feed,
         stage: Stage,
         selection: Selection,
         randomness: Randomness,
         history: History,
         position: Position,
     ) -> None:
-        self.method, self.batch, self.stage, self.selection = method, batch, stage, selection
+        self.method, self.feed, self.stage, self.selection = method, feed, stage, selection
         self.randomness, self.history, self.position = randomness, history, position
         self.best: dict[str, Tensor] | None = None
         self.optimisers: dict[str, torch.optim.Adam] = {}
@@ -123,9 +119,9 @@ class _StageLoop:
         if position.epoch == 0:
             if stage.begin is not None:
                 self.method.eval()
-                stage.begin(self.batch, self.randomness)
+                stage.begin(self.feed.batch, self.randomness)
             if stage.keeps_start:
-                self._select(predict(self.method, self.batch))
+                self._select(self.feed.predict(self.method))
         self._create_optimisers()
         before = position.seconds
         while position.epoch < stage.epochs and not self._out_of_patience(options):
@@ -158,28 +154,40 @@ class _StageLoop:
             )
 
     def _train_one_epoch(self, options: FitOptions) -> None:
-        self.method.train()
-        for part in self.stage.evaluates_parts:
-            self.method.get_submodule(part).eval()
-        terms: dict[str, float] = {}
-        for update in self.stage.updates:
-            terms.update(self._step(update.optimiser, update.loss(self.batch, self.randomness)))
-        probabilities = predict(self.method, self.batch)
+        terms: dict[str, list[float]] = {}
+        batches = 0
+        for batch in self.feed.epoch(self.method, self.randomness, self.stage.nodes):
+            batches += 1
+            self._set_modes()
+            found: dict[str, float] = {}
+            for update in self.stage.updates:
+                found.update(self._step(update.optimiser, update.loss(batch, self.randomness)))
+            for name, value in found.items():
+                terms.setdefault(name, []).append(value)
+        self.feed.synchronise(self.method)
+        probabilities = self.feed.predict(self.method)
         score, improved = self._select(probabilities, advance=True)
         epoch = Epoch(
             self.stage.name,
             self.position.epoch,
             self.stage.epochs,
             probabilities,
-            self.selection.score,
+            self._score,
             improved,
         )
         with torch.no_grad():
-            self.method.end_epoch(self.batch, epoch)
-        record = EpochRecord(self.stage.name, self.position.epoch, terms, score, improved)
+            self.method.end_epoch(self.feed.batch, epoch)
+        # A batch without a term has none of the nodes that it runs over.
+        means = {name: math.fsum(values) / batches for name, values in terms.items()}
+        record = EpochRecord(self.stage.name, self.position.epoch, means, score, improved)
         self.history.append(record)
         if options.on_epoch is not None:
             options.on_epoch(record, self.stage.epochs)
+
+    def _set_modes(self) -> None:
+        self.method.train()
+        for part in self.stage.evaluates_parts:
+            self.method.get_submodule(part).eval()
 
     def _step(self, optimiser: str, terms: Terms) -> dict[str, float]:
         if not terms:  # nothing to learn from this time, for instance an empty selection of nodes
@@ -188,6 +196,7 @@ class _StageLoop:
         adam = self.optimisers[optimiser]
         adam.zero_grad(set_to_none=True)
         values.sum().backward()  # type: ignore[no-untyped-call]
+        self.feed.reduce_gradients(parameter for group in adam.param_groups for parameter in group["params"])
         adam.step()
         plain = dict(zip(terms, values.tolist(), strict=True))
         if not all(math.isfinite(value) for value in plain.values()):
@@ -199,7 +208,7 @@ class _StageLoop:
         return plain
 
     def _select(self, probabilities: Tensor, *, advance: bool = False) -> tuple[float, bool]:
-        score = self.selection.score(probabilities)
+        score = self._score(probabilities)
         keeps_last = self.selection.rule == "last" or not self.stage.selects
         improved = keeps_last or self.selection.improves(score, self.position.best_score)
         if improved:
@@ -208,6 +217,9 @@ class _StageLoop:
             if not keeps_last:  # the last state needs no copy
                 self.best = {name: value.clone() for name, value in self.method.state_dict().items()}
         return score, improved
+
+    def _score(self, probabilities: Tensor) -> float:
+        return self.selection.score(probabilities, self.method.given_distribution)
 
     def _save(self, path: Path) -> None:
         adams = {name: _flat_adam(adam) for name, adam in self.optimisers.items()}

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lnp import __version__
-from lnp.engine.fit import predict
+from lnp.engine.feed import predict
 from lnp.engine.model_folder import FACTS, FORMAT, TENSORS, read_folder, require_folder, write_folder
 from lnp.errors import InputError, ModelFileError, check_choice
 from lnp.graph.features import SCALINGS, scale_features
@@ -84,6 +84,7 @@ def save_model(
     train: NDArray[np.int64],
     about: Mapping[str, object] | None = None,
     scaling: str = "none",
+    batch: Batch | None = None,
 ) -> None:
     """Writes the model; other files of the folder stay.
 
@@ -97,10 +98,12 @@ def save_model(
         about: Anything JSON can say, for instance how the model came to be.
         scaling: What :func:`~lnp.graph.features.scale_features` did to ``graph`` before the method saw it; "none" if
             ``graph`` is what the method saw.
+        batch: What the method saw, if it is at hand: the whole graph, ready to predict on.
     """
     folder = Path(folder)
     require_folder(folder)
-    batch = full_batch(scale_features(graph, scaling), observed, train, device=_device(method))
+    if batch is None:
+        batch = full_batch(scale_features(graph, scaling), observed, train, device=_device(method))
     probabilities = predict(method, batch)
     tensors = {STATE + key: value.detach().cpu() for key, value in method.state_dict().items()}
     tensors |= {
@@ -110,6 +113,8 @@ def save_model(
         "probabilities": probabilities.cpu(),
         "label_quality": label_quality(method, batch, observed, probabilities).cpu(),
     }
+    if observed.checks.any():
+        tensors["before"] = torch.from_numpy(observed.before)
     facts = {
         "format": FORMAT,
         "lnp": __version__,
@@ -150,7 +155,9 @@ def load_model(folder: Path | str, graph: Graph | None = None, *, device: str = 
     try:
         config = make_config(facts["method"], facts["config"])
         check_choice("scaling", facts["scaling"], SCALINGS)
-        observed = ObservedLabels(tensors["given"].numpy(), tensors["trusted"].numpy(), class_count=c)
+        before = tensors["before"].numpy() if "before" in tensors else None
+        given, trusted = tensors["given"].numpy(), tensors["trusted"].numpy()
+        observed = ObservedLabels(given, trusted, class_count=c, before=before)
     except InputError as error:
         raise ModelFileError(f"{path} cannot be used by lnp {__version__}: {error}") from error
     train, probabilities, quality = tensors["train"].numpy(), tensors["probabilities"], tensors["label_quality"]

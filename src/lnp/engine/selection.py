@@ -1,18 +1,34 @@
-"""Which epoch to keep: a named rule, the same for every method.
+r"""Which epoch to keep: a named rule, the same for every method.
 
-==============  ===================================================================================
-``val-clean``   accuracy on the true labels of the validation nodes (what published figures rest on)
-``val-noisy``   accuracy on the given labels of the validation nodes
-``trusted``     held-out trusted nodes only: what somebody with 25 checked labels has
-``last``        the last epoch; nothing is looked at
-==============  ===================================================================================
+==================  ===================================================================================
+``val-clean``       accuracy on the true labels of the validation nodes (what published figures rest on)
+``val-noisy``       accuracy on the given labels of the validation nodes
+``val-given``       share of the given labels of the validation nodes that are the most likely ones to be given
+``val-likelihood``  mean log-likelihood of the given labels of the validation nodes
+``trusted``         held-out trusted nodes only: what somebody with 25 checked labels has
+``last``            the last epoch; nothing is looked at
+==================  ===================================================================================
 
 A trusted node that a method trains on is never in the set that selects.
+
+``val-likelihood`` and ``val-given`` need no clean label. With V the validation nodes, :math:`\tilde y` their given
+labels and π a method's probabilities of the true ones, the score of the first is
+
+.. math:: \frac{1}{|V|} \sum_{i \in V} \log P(\tilde y_i), \qquad P(\tilde y_i) = (\pi_i T)_{\tilde y_i},
+
+where T is what the method takes the noise to be (:meth:`lnp.methods.base.Method.given_distribution`), and the identity
+where it has no such thing. On average over the noise it is largest where :math:`\pi T` is the distribution that the
+labels were drawn from: a proper score. Where T is right and invertible that is where π is right, however many of the
+labels are wrong; accuracy on given labels is blind to that as soon as a wrong label is the most likely one.
+``val-given`` asks less: how often :math:`\arg\max_j (\pi_i T)_j` is the label that was given. It takes the noise into
+account too, and a method that is right but too sure or not sure enough loses nothing by that. Without T it is
+``val-noisy``.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +42,7 @@ from lnp.graph.split import Split
 from lnp.seeds import Generator
 
 __all__ = [
+    "BEHIND_NOISE",
     "SELECTIONS",
     "Selection",
     "hold_out_trusted",
@@ -34,8 +51,14 @@ __all__ = [
     "select_validation",
 ]
 
-SELECTIONS = ("val-clean", "val-noisy", "trusted", "last")
+SELECTIONS = ("val-clean", "val-noisy", "val-given", "val-likelihood", "trusted", "last")
 """The names of the rules."""
+
+BEHIND_NOISE = ("val-given", "val-likelihood")
+"""Rules that ask what a method takes the noise to be."""
+
+SMALLEST = 1e-12
+"""Lower bound of a probability under the logarithm."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,16 +75,32 @@ class Selection:
     nodes: NDArray[np.int64]
     labels: NDArray[np.int64]
 
-    def score(self, probabilities: Tensor) -> float:
+    def score(self, probabilities: Tensor, given: Callable[[Tensor], Tensor] | None = None) -> float:
         """How good the probabilities are; larger is better; not a number for ``last``.
 
         A few held-out nodes make many ties in accuracy, so ``trusted`` breaks them by the mean log-probability of the
         right class, scaled to less than one node's worth of accuracy.
+
+        Args:
+            probabilities: ``(n, c)``, of the true label of every node.
+            given: From rows of these to rows of P(given label), which the rules of :data:`BEHIND_NOISE` ask for;
+                ``None`` takes labels to be given as they are.
+
+        >>> flipped = Selection("val-likelihood", np.array([0]), np.array([1]))
+        >>> transition = torch.tensor([[0.25, 0.75], [0.0, 1.0]])
+        >>> math.exp(flipped.score(torch.tensor([[1.0, 0.0]]), lambda rows: rows @ transition))
+        0.75
         """
         if self.rule == "last":
             return math.nan
-        rows = probabilities[torch.from_numpy(self.nodes).to(probabilities.device)].float().cpu()
+        rows = probabilities[torch.from_numpy(self.nodes).to(probabilities.device)]
         labels = torch.from_numpy(self.labels)
+        if self.rule in BEHIND_NOISE and given is not None:
+            rows = given(rows)
+        if self.rule == "val-likelihood":
+            of_given = rows.double().cpu().gather(1, labels.unsqueeze(1))
+            return of_given.clamp(min=SMALLEST).log().mean().item()
+        rows = rows.float().cpu()
         accuracy = (rows.argmax(dim=1) == labels).double().mean().item()
         if self.rule != "trusted":
             return accuracy
@@ -79,7 +118,7 @@ def select_last() -> Selection:
 
 
 def select_validation(labels: NDArray[np.int64], observed: ObservedLabels, split: Split, *, rule: str) -> Selection:
-    """Scores by validation labels: ``truth.labels`` for ``val-clean``, given labels for ``val-noisy``."""
+    """Scores by validation labels: ``truth.labels`` for ``val-clean``, given labels for the other three."""
     nodes = split.validation[~observed.trusted[split.validation]]
     nodes = nodes[labels[nodes] != UNKNOWN]
     if nodes.size == 0:
@@ -114,4 +153,4 @@ def hold_out_trusted(
         )
     given, trusted = observed.given.copy(), observed.trusted.copy()
     given[nodes], trusted[nodes] = UNKNOWN, False
-    return ObservedLabels(given, trusted, class_count=observed.class_count), nodes
+    return ObservedLabels(given, trusted, class_count=observed.class_count, before=observed.before), nodes

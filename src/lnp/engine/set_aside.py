@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lnp.engine.selection import (
+    BEHIND_NOISE,
     SELECTIONS,
     Selection,
     hold_out_trusted,
@@ -23,7 +24,7 @@ from lnp.seeds import Seeds
 __all__ = ["VALIDATION_SHARE", "TrainingLabels", "set_aside"]
 
 VALIDATION_SHARE = 0.2
-"""The share of the untrusted labels that the rule "val-noisy" keeps from training."""
+"""The share of the untrusted labels that "val-noisy", "val-given" and "val-likelihood" keep from training."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,8 @@ def set_aside(observed: ObservedLabels, rule: str, seeds: Seeds) -> TrainingLabe
     """Applies a selection rule to labels as they come.
 
     - "trusted": about a third of the trusted nodes of every class with two or more select, all else trains;
-    - "val-noisy": 20 % of the untrusted labels select, of every class alike, all else trains;
+    - "val-noisy", "val-given" and "val-likelihood": 20 % of the untrusted labels select, of every class alike, all else
+      trains;
     - "last": everything trains.
 
     >>> labels = ObservedLabels([0, 1, 0, 1, 0, -1], [True, True, True, False, False, False], class_count=2)
@@ -60,14 +62,15 @@ def set_aside(observed: ObservedLabels, rule: str, seeds: Seeds) -> TrainingLabe
     if rule == "trusted":
         rest, held_out = hold_out_trusted(observed, seeds.generator("held-out"))
         # The labels of the nodes set aside stay given; neither trusted nor in `train`, they reach no method.
-        kept = ObservedLabels(observed.given, rest.trusted, class_count=observed.class_count)
+        kept = replace(rest, given=observed.given)
         return TrainingLabels(kept, train, select_trusted(observed.given, held_out))
-    if rule == "val-noisy":
+    if rule in ("val-noisy", *BEHIND_NOISE):
         untrusted = np.where(observed.trusted, UNKNOWN, observed.given)
         shares = (1 - VALIDATION_SHARE, VALIDATION_SHARE, 0.0)
         split = random_split(untrusted, seeds.generator("held-out"), shares)
         return TrainingLabels(observed, split.train, select_validation(observed.given, observed, split, rule=rule))
     raise ConfigError(
-        f"Expected `selection` to be trusted, val-noisy or last, but got {rule!r}, which needs the true labels of "
-        "validation nodes. Those exist in benchmarks only (lnp.experiments); here nobody knows them."
+        f"Expected `selection` to be trusted, val-noisy, val-given, val-likelihood or last, but got {rule!r}, which "
+        "needs the true labels of validation nodes. Those exist in benchmarks only (lnp.experiments); here nobody "
+        "knows them."
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -56,49 +57,51 @@ def digest_modules(roots: Iterable[str], source: Path) -> str:
         roots: Modules by their full names.
         source: The folder of the package ``lnp``.
     """
-    waiting, seen = list(roots), set[str]()
+    waiting, found = list(roots), dict[str, _Module]()
     while waiting:
-        module = waiting.pop()
-        if module in seen or not _path(module, source).is_file():
-            continue
-        seen.add(module)
-        waiting.extend(_imports(_path(module, source)))
+        name = waiting.pop()
+        if name not in found and (module := _read(name, source)) is not None:
+            found[name] = module
+            waiting.extend(module.imports)
     digest = hashlib.sha256()
-    for module in sorted(seen):
-        digest.update(f"{module}\n{_normalised(_path(module, source), module in TABLES)}\n".encode())
+    for name in sorted(found):
+        digest.update(f"{name}\n{found[name].code}\n".encode())
     return digest.hexdigest()[:12]
 
 
-def _path(module: str, source: Path) -> Path:
-    inside = source.joinpath(*module.split(".")[1:])
-    return inside / "__init__.py" if inside.is_dir() else inside.with_suffix(".py")
+@dataclass(frozen=True)
+class _Module:
+    """The code of a module without its texts, and what it imports from :data:`FOLLOWED`."""
+
+    code: str
+    imports: tuple[str, ...]
 
 
 @cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
-
-
-@cache
-def _imports(path: Path) -> tuple[str, ...]:
-    return tuple(name for name in _imported(_tree(path)) if name.split(".")[:2] in [["lnp", part] for part in FOLLOWED])
+def _read(name: str, source: Path) -> _Module | None:
+    """The module of that name; ``None`` if there is none. Each is read once in the life of a process."""
+    inside = source.joinpath(*name.split(".")[1:])
+    path = inside / "__init__.py" if inside.is_dir() else inside.with_suffix(".py")
+    if not path.is_file():
+        return None
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    imports = tuple(one for one in _imported(tree) if one.split(".")[:2] in [["lnp", part] for part in FOLLOWED])
+    if name in TABLES:
+        tree.body = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return _Module(ast.unparse(_WithoutText().visit(tree)), imports)
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)  # a module, if there is such a file
-
-
-@cache
-def _normalised(path: Path, functions_only: bool) -> str:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    if functions_only:
-        tree.body = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return ast.unparse(_WithoutText().visit(tree))
+        elif not isinstance(node, ast.expr):  # no expression holds a statement
+            waiting.extend(ast.iter_child_nodes(node))
 
 
 class _WithoutText(ast.NodeTransformer):

@@ -19,6 +19,7 @@ from multiprocessing.process import BaseProcess
 from lnp.errors import check_choice, check_range
 from lnp.experiments.claims import Claimed
 from lnp.experiments.jobs import Event, Job, OnEvent
+from lnp.experiments.processes import dismiss
 from lnp.experiments.store import Store
 from lnp.experiments.worker import POLL, environment, obituary, serve
 
@@ -89,18 +90,7 @@ class _Crew:
 
     def dismiss(self) -> None:
         """Lets idle workers go and ends those at work, whose claims are void with them."""
-        for worker in self.workers:
-            if worker.job is not None:
-                worker.process.terminate()
-            else:
-                with suppress(OSError):
-                    worker.pipe.send(None)
-            worker.pipe.close()
-        for worker in self.workers:
-            worker.process.join(5)
-            if worker.process.is_alive():
-                worker.process.kill()
-                worker.process.join()
+        dismiss((worker.process, worker.pipe, worker.job is not None) for worker in self.workers)
         self.workers.clear()
 
     def _hire(self) -> _Worker:

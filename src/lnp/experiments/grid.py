@@ -126,7 +126,7 @@ def _expand(table: Table, panel: Panel, choice: Choice, lookup: Lookup) -> Itera
                                 seed=seed,
                                 options={**options, **changes},
                                 trusted_size=trusted_size,
-                                selection=ruling.selection,
+                                selection=ruling.rule_of(method),
                                 patience=table.patience,
                             )
                             label = _label(table, panel, setting, trusted_size)
@@ -157,7 +157,7 @@ def _options(panel: Panel, method: str, dataset: str, rate: float, choice: Choic
     tuned = None
     if choice.config != "default":
         ruling = panel.protocols[choice.protocol]
-        rule = ruling.selection or get_protocol(ruling.protocol).selection
+        rule = ruling.rule_of(method) or get_protocol(ruling.protocol).selection
         tuned = lookup(method, dataset, panel.noise, rate, backbone=backbone, protocol=ruling.protocol, selection=rule)
     return {**(tuned or {}), **({} if backbone is None else {"backbone": backbone})}
 

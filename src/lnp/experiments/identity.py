@@ -16,11 +16,12 @@ from lnp.datasets.dataset import Dataset
 from lnp.datasets.download import cache_folder
 from lnp.datasets.npz import data_folder
 from lnp.experiments.code_version import SOURCE, code_version, digest_modules
+from lnp.experiments.complete import list_files
 from lnp.experiments.protocol import ANNOTATIONS, get_protocol
 from lnp.experiments.spec import RunSpec
 from lnp.noise.registry import MATRIX_PREFIX
 
-__all__ = ["DatasetFacts", "FactsCache", "Identity", "dataset_facts", "identify"]
+__all__ = ["DatasetFacts", "FactsCache", "Identity", "data_folders", "dataset_facts", "identify"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ def identify(spec: RunSpec, facts: DatasetFacts) -> Identity:
             "selection": spec.selection or rules.selection,
             "scaling": spec.scaling or facts.scaling,
             "patience": spec.patience,
+            **({} if spec.batch == "full" else {"batch": spec.batch}),
         }
     )
     version = code_version(spec.method)
@@ -75,12 +77,18 @@ def identify(spec: RunSpec, facts: DatasetFacts) -> Identity:
 
 def dataset_facts(name: str, cache: FactsCache | None = None) -> DatasetFacts:
     """The facts of a dataset, from ``cache`` if no file has changed since they were kept there, else by loading it."""
-    if cache is None:
+    if cache is None or "path=" in name:  # nothing tells whether a file elsewhere has changed
         return _facts(load_dataset(name))
     stamp = f"{name} {_files_stamp()}"
     if stamp not in cache:
         cache[stamp] = _facts(load_dataset(name))
     return cache[stamp]
+
+
+def data_folders() -> list[Path]:
+    """Where data files are looked for."""
+    named = data_folder()
+    return [*([] if named is None else [named]), cache_folder()]
 
 
 def _facts(dataset: Dataset) -> DatasetFacts:
@@ -94,11 +102,7 @@ def _facts(dataset: Dataset) -> DatasetFacts:
 
 def _files_stamp() -> str:
     """A digest of which data files there are, how large and how old, and of the code that reads or makes graphs."""
-    files: list[object] = []
-    for folder in (data_folder(), cache_folder()):
-        paths = sorted(folder.glob("*.npz")) if folder is not None and folder.is_dir() else []
-        files.append([str(folder), [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in paths]])
-    return _digest([files, _readers_version()])
+    return _digest([[[str(folder), list_files(folder)] for folder in data_folders()], _readers_version()])
 
 
 @cache

@@ -13,7 +13,7 @@ from lnp.engine.model_folder import FACTS
 from lnp.errors import ModelFileError
 from lnp.graph.labels import UNKNOWN
 
-__all__ = ["Predictions", "read_predictions"]
+__all__ = ["Predictions", "model_homes", "read_predictions"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ def read_predictions(folder: Path) -> Predictions:
     Args:
         folder: Where a model was saved (``run/seed-0``), or the folder of the whole run (``run``).
     """
-    models = [load_model(home) for home in _homes(folder)]
+    models = [load_model(home) for home in model_homes(folder)]
     first = models[0]
     for model in models[1:]:
         if model.class_names != first.class_names or model.probabilities.shape != first.probabilities.shape:
@@ -90,7 +90,8 @@ def read_predictions(folder: Path) -> Predictions:
     )
 
 
-def _homes(folder: Path) -> list[Path]:
+def model_homes(folder: Path) -> list[Path]:
+    """The folder itself where a model is in it, else those of its finished seeds."""
     if not folder.is_dir():
         raise ModelFileError(f"Expected a folder with a trained model, but there is no folder {folder}.")
     if (folder / FACTS).exists():

@@ -1,4 +1,4 @@
-"""Which process on which machine: enough to tell later whether it still lives, and its peak memory."""
+"""Processes: which one on which machine, enough to tell later whether it still lives; peak memory; letting them go."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import os
 import resource
 import socket
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-__all__ = ["Owner", "peak_mib", "reset_peak"]
+__all__ = ["Owner", "dismiss", "peak_mib", "reset_peak"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,27 @@ class Owner:
         except PermissionError:
             pass  # it lives, and belongs to somebody else
         return _started(self.pid) != self.started
+
+
+def dismiss(workers: Iterable[tuple[BaseProcess, Connection, bool]]) -> None:
+    """Lets processes go and waits for them: the idle ones are told so, the busy ones are ended.
+
+    Args:
+        workers: Of each the process, the pipe by which it is told (``None`` means to go), and whether it is busy.
+    """
+    workers = list(workers)
+    for process, pipe, busy in workers:
+        if busy:
+            process.terminate()
+        else:
+            with suppress(OSError):
+                pipe.send(None)
+        pipe.close()
+    for process, _, _ in workers:
+        process.join(5)
+        if process.is_alive():
+            process.kill()
+            process.join()
 
 
 @cache

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lnp.datasets.annotations import llm_labels
 from lnp.datasets.dataset import Dataset
 from lnp.engine.selection import (
+    BEHIND_NOISE,
     SELECTIONS,
     Selection,
     hold_out_trusted,
@@ -22,7 +23,7 @@ from lnp.graph.features import scale_features
 from lnp.graph.graph import Graph
 from lnp.graph.labels import UNKNOWN, ObservedLabels
 from lnp.graph.split import Split, choose_trusted, random_split, sequential_split
-from lnp.noise.corrupt import Corruption, measure
+from lnp.noise.corrupt import Corruption, corrupt, measure
 from lnp.noise.registry import apply_noise, check_noise
 from lnp.seeds import Generator, Seeds
 
@@ -132,6 +133,10 @@ def prepare(
     elif rule == "val-noisy":
         hidden = _corrupt(dataset, graph, noise, rate, split.validation, seeds.generator("validation noise"))
         chosen = select_validation(hidden.labels, observed, split, rule=rule)
+    elif rule in BEHIND_NOISE:
+        generator = seeds.generator("validation noise")
+        hidden = _corrupt_alike(corruption, dataset, graph, noise, rate, split.validation, generator)
+        chosen = select_validation(hidden.labels, observed, split, rule=rule)
     else:
         chosen = select_validation(truth, observed, split, rule=rule)
     return Task(graph, observed, split, chosen, corruption, noise)
@@ -152,6 +157,27 @@ def _corrupt(
     given[nodes] = llm_labels(dataset.name)[nodes]
     # A node without a guess stays without a label and does not count.
     return measure(np.where(given == UNKNOWN, UNKNOWN, truth), given, graph.class_count)
+
+
+def _corrupt_alike(
+    corruption: Corruption,
+    dataset: Dataset,
+    graph: Graph,
+    noise: str,
+    rate: float,
+    nodes: NDArray[np.int64],
+    generator: Generator,
+) -> Corruption:
+    """Further labels from the noise that ``corruption`` had: for flips, with the classes that were drawn there.
+
+    Without that, a matrix that describes the training labels would be wrong for these. Noise by features has no such
+    matrix, and projections of its own.
+    """
+    if corruption.matrix is None:
+        return _corrupt(dataset, graph, noise, rate, nodes, generator)
+    true = np.full(dataset.truth.labels.shape, UNKNOWN, np.int64)
+    true[nodes] = dataset.truth.labels[nodes]
+    return corrupt(true, corruption.matrix, generator)
 
 
 def _split(dataset: Dataset, rules: Protocol, seeds: Seeds) -> Split:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from lnp.errors import DataError
 from lnp.experiments.estimate import estimate_seconds
@@ -37,13 +38,13 @@ class Plan:
     runs: list[PlannedRun]
     unavailable: dict[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def jobs(self) -> list[Job]:
         """What is left to do, each run once."""
         left = {run.identity.key: Job(run.identity, run.grid_run.spec) for run in self.runs if run.done_as is None}
         return list(left.values())
 
-    @property
+    @cached_property
     def total(self) -> int:
         """How many different runs there are."""
         return len({run.identity.key for run in self.runs})
@@ -55,7 +56,7 @@ class Plan:
 
     def seconds(self, store: Store, workers: int = 1) -> float:
         """An estimate of the time for what is left."""
-        return estimate_seconds((job.spec for job in self.jobs), store.seconds(), workers)
+        return estimate_seconds((job.spec for job in self.jobs), store.seconds(), workers) if self.jobs else 0.0
 
 
 @dataclass

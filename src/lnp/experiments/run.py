@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import resource
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from lnp.datasets.catalog import load_dataset
 from lnp.datasets.dataset import Dataset
+from lnp.engine.allocator import has_room, keep_freed_memory
+from lnp.engine.batching import make_feed
 from lnp.engine.fit import FitOptions, FitResult, fit
+from lnp.engine.memory import preflight
+from lnp.engine.memory_parts import preflight_parts
 from lnp.experiments.protocol import Task, prepare
 from lnp.experiments.spec import RunSpec
 from lnp.methods.base import Method
-from lnp.methods.batch import Batch, full_batch
+from lnp.methods.batch import Batch
 from lnp.methods.registry import create_method
 from lnp.metrics.accuracy import accuracy, macro_f1
 from lnp.metrics.calibration import expected_calibration_error
@@ -61,8 +66,23 @@ class RunOutcome:
     quality: np.ndarray
 
 
-def run(spec: RunSpec, *, device: str = "cpu", options: FitOptions | None = None) -> RunOutcome:
-    """Loads, corrupts, trains, predicts and scores."""
+def run(
+    spec: RunSpec,
+    *,
+    device: str = "cpu",
+    options: FitOptions | None = None,
+    announce: Callable[[str], None] | None = None,
+    keep_memory: bool = False,
+) -> RunOutcome:
+    """Loads, corrupts, trains, predicts and scores.
+
+    Args:
+        spec: What to run.
+        device: Where to compute.
+        options: How to run the loop.
+        announce: Takes a line on the memory of a large run.
+        keep_memory: Whether this process may keep what it frees where there is room (:mod:`lnp.engine.allocator`).
+    """
     seeds = Seeds(spec.seed)
     dataset = load_dataset(spec.dataset)
     task = prepare(
@@ -75,10 +95,27 @@ def run(spec: RunSpec, *, device: str = "cpu", options: FitOptions | None = None
         selection=spec.selection,
         scaling=spec.scaling,
     )
-    batch = full_batch(task.graph, task.observed, task.split.train, device=device)
-    method = create_method(spec.method, spec.config(), batch, seeds.generator("initialisation"))
+    config = spec.config()
+    copies = 1 if task.graph.features is dataset.graph.features else 2
+    preflight_parts(
+        spec.method,
+        config,
+        spec.batching,
+        task.graph,
+        trusted=task.observed.trusted_nodes.size,
+        device=device,
+        copies=copies,
+        announce=announce,
+    )
+    feed = make_feed(spec.batching, config, task.graph, task.observed, task.split.train, device=device)
+    batch = feed.batch
     options = replace(options or FitOptions(), patience=spec.patience)
-    result = fit(method, batch, task.selection, seeds.randomness(), options)
+    if spec.batching.kind == "full":
+        needed = preflight(spec.method, config, batch, copies=copies, keeps=keep_memory, announce=announce)
+        if keep_memory and needed and has_room(needed):
+            options = replace(options, on_epoch=keep_freed_memory(needed, options.on_epoch))
+    method = create_method(spec.method, config, batch, seeds.generator("initialisation"))
+    result = fit(method, feed, task.selection, seeds.randomness(), options)
     quality = method.label_quality(batch, result.probabilities).cpu().numpy()
     record = evaluate(spec, dataset, task, result, quality)
     return RunOutcome(record, dataset, task, batch, method, result, quality)

@@ -68,6 +68,13 @@ TRANSITION: dict[str, tuple[Value, ...]] = {
 SPACES: dict[str, dict[str, tuple[Value, ...]]] = {
     "lnp-v1": LNP,
     "lnp-v2": LNP,
+    "lnp-channel": {
+        **NETWORK,
+        "variant": ("smooth", "features", "links", "plain"),
+        "trusted_weight": (0.03, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0),
+        "gain": (0.0, 0.05, 10.0),
+        "targets": ("given", "posterior"),
+    },
     "gcn": FINE_TUNED,
     "h2gcn": FINE_TUNED,
     "mlp": FINE_TUNED,

@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 
+from lnp.engine.batching import Batching, check_in_parts
 from lnp.errors import check_range
 from lnp.experiments.protocol import check_task_noise, get_protocol
 from lnp.methods.base import MethodConfig
@@ -31,6 +32,7 @@ class RunSpec:
         selection: Another selection rule than the protocol's.
         scaling: Another feature scaling than the dataset's custom.
         patience: End a stage after so many epochs without a better score; 0 never does.
+        batch: How the graph is cut into batches (:mod:`lnp.engine.batching`); "full" is not.
     """
 
     dataset: str
@@ -45,6 +47,7 @@ class RunSpec:
     selection: str | None = None
     scaling: str | None = None
     patience: int = 0
+    batch: str = "full"
 
     def __post_init__(self) -> None:
         entry(self.method)
@@ -52,11 +55,19 @@ class RunSpec:
         check_task_noise(self.noise, self.rate)
         check_range("trusted_size", self.trusted_size, 1, 1e9)
         check_range("patience", self.patience, 0, 1e9)
+        object.__setattr__(self, "batch", self.batching.text)  # however it was written
+        if self.batching.kind != "full":
+            check_in_parts(self.method)
         self.config()
 
     def config(self) -> MethodConfig:
         """The method's whole configuration."""
         return make_config(self.method, self.options, preset=self.preset)
+
+    @property
+    def batching(self) -> Batching:
+        """How the graph is cut into batches."""
+        return Batching.parse(self.batch)
 
     @property
     def config_hash(self) -> str:

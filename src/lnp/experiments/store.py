@@ -4,7 +4,8 @@
 ``runs``       one row per finished run, keyed by :class:`~lnp.experiments.identity.Identity`; never changed
 ``failures``   runs that could not be finished, with the reason
 ``claims``     who is at work on what (:mod:`lnp.experiments.claims`)
-``datasets``   checksums of datasets, so that nothing is loaded to find out that nothing is left to do
+``datasets``   checksums of datasets, so that nothing is loaded to find out what is left to do
+``grids``      grids that were found complete (:mod:`lnp.experiments.complete`)
 =============  ============================================================================================
 """
 

@@ -23,10 +23,21 @@ FOLDER = "paper"
 
 @dataclass(frozen=True)
 class Ruling:
-    """What a protocol's name means for a panel: the protocol of a run, and perhaps another selection rule."""
+    """What a protocol's name means for a panel.
+
+    Args:
+        protocol: The protocol of a run.
+        selection: Another selection rule than the protocol's.
+        selections: Method → another rule for it alone.
+    """
 
     protocol: str
     selection: str | None = None
+    selections: Mapping[str, str] = field(default_factory=dict)
+
+    def rule_of(self, method: str) -> str | None:
+        """The rule for a method; ``None`` is the protocol's."""
+        return self.selections.get(method, self.selection)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from lnp.datasets.catalog import load_dataset
+from lnp.engine.allocator import has_room, keep_freed_memory
 from lnp.engine.fit import FitOptions
 from lnp.engine.lockstep.adapt import objection
 from lnp.engine.lockstep.fit import fit_together
+from lnp.engine.memory import preflight
 from lnp.experiments.protocol import prepare
 from lnp.experiments.run import RunOutcome, evaluate
 from lnp.experiments.spec import RunSpec
@@ -27,6 +29,7 @@ def run_together(
     device: str = "cpu",
     options: FitOptions | None = None,
     checkpoints: Sequence[Path] | None = None,
+    keep_memory: bool = False,
 ) -> list[RunOutcome] | str:
     """What :func:`~lnp.experiments.run.run` does, for several seeds at once.
 
@@ -36,10 +39,15 @@ def run_together(
         device: Where to compute.
         options: As for :func:`~lnp.engine.lockstep.fit.fit_together`.
         checkpoints: A file for each seed.
+        keep_memory: Whether this process may keep what it frees (:mod:`lnp.engine.allocator`): stacks are made and
+            thrown away in every step.
 
     Returns:
         One outcome per seed, or the reason why these seeds have to run one after another.
     """
+    if spec.batching.kind != "full":
+        return "mini-batches have no form for several seeds"
+    options = replace(options or FitOptions(), patience=spec.patience)
     dataset = load_dataset(spec.dataset)
     streams = [Seeds(seed) for seed in seeds]
     tasks = [
@@ -64,6 +72,9 @@ def run_together(
     reason = objection(methods, batches)
     if reason is not None:
         return reason
+    needed = len(seeds) * preflight(spec.method, spec.config(), batches[0])
+    if keep_memory and has_room(needed):
+        options = replace(options, on_epoch=keep_freed_memory(needed, options.on_epoch))
     results = fit_together(
         methods,
         batches,

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from lnp import __version__
 from lnp.engine.files import write_text
@@ -30,12 +30,20 @@ from lnp.experiments.run import RunOutcome, run
 from lnp.experiments.spec import RunSpec
 from lnp.experiments.together import run_together
 
-__all__ = ["Watch", "summarise", "train_seeds"]
+__all__ = ["Runner", "Watch", "summarise", "train_seeds"]
 
 SPEC, RESULT, CHECKPOINT = "spec.json", "result.json", "checkpoint.safetensors"
 
 Watch = Callable[[str], AbstractContextManager[OnEpoch | None]]
 """From what is being trained ("seed 2 of 5") to a callback for its epochs."""
+
+
+class Runner(Protocol):
+    """What carries out one run."""
+
+    def __call__(self, spec: RunSpec, *, device: str, options: FitOptions | None) -> RunOutcome:
+        """Loads, corrupts, trains, predicts and scores."""
+        ...
 
 
 def train_seeds(
@@ -46,6 +54,7 @@ def train_seeds(
     device: str = "cpu",
     watch: Watch | None = None,
     together: bool = False,
+    runner: Runner = run,
 ) -> list[dict[str, Any]]:
     """Runs seeds 0 … ``seeds`` − 1 and returns their records as plain values.
 
@@ -62,6 +71,7 @@ def train_seeds(
         together: Train in lock-step the seeds that have not begun (see :mod:`lnp.engine.lockstep`), with the same
             results up to rounding. Where they cannot, they run one after another, and ``watch`` is told why. Seeds that
             were stopped on the way go on one after another.
+        runner: Takes the place of :func:`~lnp.experiments.run.run`, to share a run among processes for instance.
     """
     check_range("seeds", seeds, 1, 1e6)
     watch = watch or (lambda label: nullcontext())
@@ -83,7 +93,7 @@ def train_seeds(
             continue
         try:
             with watch(f"seed {seed + 1} of {seeds}" + (f" (alone: {reason})" if reason else "")) as on_epoch:
-                records.append(_train_one(replace(spec, seed=seed), folder, device, on_epoch))
+                records.append(_train_one(replace(spec, seed=seed), folder, device, on_epoch, runner))
         except InputError:
             if folder is not None and is_new and seed == 0:
                 _abandon(folder, keep=existed)
@@ -115,6 +125,7 @@ def summarise(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "scaling": spec["scaling"],
         "method": spec["method"],
         "backbone": config["backbone"],
+        "batch": spec.get("batch", "full"),
         "config": config,
         "seeds": [record["spec"]["seed"] for record in records],
         "test_accuracy": [record["test_accuracy"] for record in records],
@@ -140,9 +151,8 @@ def _train_together(
         return None
     checkpoints = [homes[seed] / CHECKPOINT for seed in new] if homes else None
     with watch(f"{len(new)} of {seeds} seeds together") as on_epoch:
-        outcomes = run_together(
-            spec, new, device=device, options=FitOptions(on_epoch=on_epoch), checkpoints=checkpoints
-        )
+        options = FitOptions(on_epoch=on_epoch)
+        outcomes = run_together(spec, new, device=device, options=options, checkpoints=checkpoints, keep_memory=True)
     if isinstance(outcomes, str):
         return outcomes
     for seed, outcome in zip(new, outcomes, strict=True):
@@ -153,15 +163,17 @@ def _train_together(
     return None
 
 
-def _train_one(spec: RunSpec, folder: Path | None, device: str, on_epoch: OnEpoch | None) -> dict[str, Any]:
+def _train_one(
+    spec: RunSpec, folder: Path | None, device: str, on_epoch: OnEpoch | None, runner: Runner
+) -> dict[str, Any]:
     if folder is None:
-        return run(spec, device=device, options=FitOptions(on_epoch=on_epoch)).record.to_json()
+        return runner(spec, device=device, options=FitOptions(on_epoch=on_epoch)).record.to_json()
     home = folder / f"seed-{spec.seed}"
     checkpoint = home / CHECKPOINT
     if (home / FACTS).exists():
         record = _finished(home)
     else:
-        outcome = run(spec, device=device, options=FitOptions(on_epoch=on_epoch, checkpoint=checkpoint))
+        outcome = runner(spec, device=device, options=FitOptions(on_epoch=on_epoch, checkpoint=checkpoint))
         record = outcome.record.to_json()
         _save(home, spec, outcome)
     checkpoint.unlink(missing_ok=True)
@@ -177,6 +189,7 @@ def _save(home: Path, spec: RunSpec, outcome: RunOutcome) -> None:
         graph=graph,
         observed=outcome.task.observed,
         train=outcome.task.split.train,
+        batch=None if spec.batch == "full" else outcome.batch,
         scaling=spec.scaling or outcome.dataset.scaling,
         about={
             "spec": asdict(spec),
@@ -227,6 +240,8 @@ def _claim(folder: Path, spec: RunSpec) -> bool:
 def _identity(spec: RunSpec) -> dict[str, Any]:
     """What makes two runs the same, however their options were written; JSON values."""
     parts = {key: value for key, value in asdict(spec).items() if key not in ("seed", "preset", "options")}
+    if spec.batch == "full":
+        parts.pop("batch")  # folders of earlier versions do not say so
     identity: dict[str, Any] = json.loads(json.dumps({**parts, "config": asdict(spec.config())}))
     return identity
 

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from lnp.errors import check_choice, check_range
+from lnp.experiments.processes import dismiss
 from lnp.experiments.tuning_file import Begun, Trials
 from lnp.experiments.tuning_worker import Ended, OnTheWay, TrialTask, serve
 from lnp.experiments.worker import environment, obituary
@@ -119,18 +120,8 @@ class _Crew:
 
     def dismiss(self) -> None:
         """Lets workers go; a trial under way will be tried again."""
+        dismiss((worker.process, worker.pipe, worker.begun is not None) for worker in self.workers)
         for worker in self.workers:
-            if worker.begun is not None:
-                worker.process.terminate()
-            else:
-                with suppress(OSError):
-                    worker.pipe.send(None)
-            worker.pipe.close()
-        for worker in self.workers:
-            worker.process.join(5)
-            if worker.process.is_alive():
-                worker.process.kill()
-                worker.process.join()
             if worker.begun is not None and worker.study is not None:
                 worker.study.interrupt(worker.begun)
         self.workers.clear()

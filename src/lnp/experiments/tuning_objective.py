@@ -6,11 +6,13 @@ What a run does up to training, and not what comes after: predictions are compar
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
 from lnp.datasets.dataset import Dataset
-from lnp.engine.fit import FitOptions, fit, predict
+from lnp.engine.feed import predict
+from lnp.engine.fit import FitOptions, fit
 from lnp.engine.history import EpochRecord
 from lnp.engine.selection import Selection
 from lnp.errors import ConfigError
@@ -29,7 +31,7 @@ EVERY = 10
 WARM_UP = 0.25
 """Share of the last stage before the first."""
 
-WORST = -1.0
+WORST = -math.inf
 """Below every score."""
 
 Report = Callable[[int, float], bool]
@@ -102,13 +104,13 @@ class _Run:
         watch = _Watch(self.stages, self._start_score(), report)
         options = FitOptions(patience=self.patience, on_epoch=watch.on_epoch)
         result = fit(self.method, self.batch, self.selection, self.seeds.randomness(), options)
-        return self.selection.score(result.probabilities)
+        return self.selection.score(result.probabilities, self.method.given_distribution)
 
     def _start_score(self) -> float:
         """Of the untrained method, where the first stage may keep it."""
         if not self.stages or not self.stages[0].keeps_start:
             return WORST
-        return self.selection.score(predict(self.method, self.batch))
+        return self.selection.score(predict(self.method, self.batch), self.method.given_distribution)
 
 
 class _Watch:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from lnp.errors import GraphError, InputError, LabelError
+from lnp.graph.csr_notice import without_csr_notice
 from lnp.graph.graph import Features, Graph, sorted_csr
 from lnp.graph.labels import UNKNOWN, Truth
 from lnp.graph.split import Split
@@ -135,8 +136,7 @@ def _features_to_torch(features: Features) -> Tensor:
     if isinstance(features, np.ndarray):
         return torch.from_numpy(features.copy())
     pointers, columns = (torch.from_numpy(part.astype(np.int64)) for part in (features.indptr, features.indices))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse (CSR tensor support|invariant checks)")  # news, not trouble
+    with without_csr_notice():
         return torch.sparse_csr_tensor(pointers, columns, torch.from_numpy(features.data.copy()), features.shape)
 
 
@@ -144,8 +144,7 @@ def _features_from_torch(x: Tensor) -> Features:
     x = x.detach().cpu()
     if x.layout == torch.strided:
         return x.numpy().copy()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse (CSR tensor support|invariant checks)")
+    with without_csr_notice():
         coo = x.to_sparse(layout=torch.sparse_coo).coalesce()
     rows, columns = coo.indices().numpy()
     return sp.csr_array((coo.values().numpy(), (rows, columns)), shape=tuple(x.shape))

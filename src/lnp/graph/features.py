@@ -16,6 +16,9 @@ SCALINGS = ("none", "row", "standard", "auto")
 SHARED_SCALE = 10.0
 """Columns whose spread is within this factor of the median's, and values up to it, count as being on one scale."""
 
+BLOCK = 2**22
+"""Entries whose squares are held at a time."""
+
 
 def scale_features(graph: Graph, scaling: str) -> Graph:
     """The graph with scaled features.
@@ -53,7 +56,19 @@ def _row_scaled(features: Features) -> Features:
 
 
 def _standardised(features: Features) -> Features:
-    dense = features if isinstance(features, np.ndarray) else features.toarray()
-    mean, deviation = dense.mean(axis=0), dense.std(axis=0)
+    """Holds one matrix besides the features: sums are taken block by block, the rest is done in place."""
+    if isinstance(features, np.ndarray):
+        mean = features.mean(axis=0, dtype=np.float64).astype(np.float32)
+        scaled = np.subtract(features, mean, dtype=np.float32)
+    else:
+        scaled = features.toarray().astype(np.float32, copy=False)
+        mean = scaled.mean(axis=0, dtype=np.float64).astype(np.float32)
+        scaled -= mean
+    squares, rows = np.zeros(scaled.shape[1]), max(1, BLOCK // max(1, scaled.shape[1]))
+    for start in range(0, len(scaled), rows):
+        squares += np.square(scaled[start : start + rows], dtype=np.float64).sum(axis=0)
+    deviation = np.sqrt(squares / max(1, len(scaled))).astype(np.float32)
     constant = deviation <= 1e-6 * np.maximum(1.0, np.abs(mean))
-    return np.where(constant, 0.0, (dense - mean) / np.where(constant, 1.0, deviation)).astype(np.float32)
+    scaled /= np.where(constant, np.float32(1), deviation)
+    scaled[:, constant] = 0
+    return scaled

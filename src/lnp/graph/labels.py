@@ -28,6 +28,8 @@ class ObservedLabels:
         given: ``(n,)`` class numbers, :data:`UNKNOWN` where there is none.
         trusted: ``(n,)`` mask of T_C, the nodes whose given label was checked and is right.
         class_count: The number of classes c.
+        before: ``(n,)`` what a trusted node was given before somebody checked it, :data:`UNKNOWN` where nobody knows
+            (by default everywhere). What it says of other nodes is dropped.
 
     >>> labels = ObservedLabels([0, 1, -1, 1], trusted=[False, True, False, False], class_count=2)
     >>> labels.noisy_nodes.tolist(), labels.trusted_nodes.tolist()
@@ -37,8 +39,16 @@ class ObservedLabels:
     given: NDArray[np.int64]
     trusted: NDArray[np.bool_]
     class_count: int
+    before: NDArray[np.int64]
 
-    def __init__(self, given: ArrayLike, trusted: ArrayLike | None = None, *, class_count: int) -> None:
+    def __init__(
+        self,
+        given: ArrayLike,
+        trusted: ArrayLike | None = None,
+        *,
+        class_count: int,
+        before: ArrayLike | None = None,
+    ) -> None:
         given = _as_labels(given, class_count, "given")
         mask = np.zeros(given.shape, bool) if trusted is None else np.asarray(trusted)
         if mask.shape != given.shape or mask.dtype != bool:
@@ -48,9 +58,37 @@ class ObservedLabels:
         without = np.flatnonzero(mask & (given == UNKNOWN))
         if without.size:
             raise LabelError(f"Expected every trusted node to have a label, but node {without[0]} has none.")
+        earlier = np.full(given.shape, UNKNOWN) if before is None else _as_labels(before, class_count, "before")
+        if earlier.shape != given.shape:
+            raise LabelError(f"Expected `before` to have {given.size} labels, but got {earlier.size}.")
         object.__setattr__(self, "given", given)
         object.__setattr__(self, "trusted", mask)
         object.__setattr__(self, "class_count", int(class_count))
+        object.__setattr__(self, "before", np.where(mask, earlier, UNKNOWN))
+
+    def checked(self, nodes: ArrayLike, labels: ArrayLike, trusted: ArrayLike | bool = True) -> ObservedLabels:
+        """The labels after somebody looked at some nodes. What they were given before is remembered.
+
+        Args:
+            nodes: Which.
+            labels: What somebody says they are, :data:`UNKNOWN` to take a label away.
+            trusted: Whether it is to be believed, one answer per node or one for all.
+
+        >>> before = ObservedLabels([0, 1, 1], class_count=2)
+        >>> after = before.checked([1, 2], [0, 1])
+        >>> after.given.tolist(), after.trusted.tolist(), after.before.tolist()
+        ([0, 0, 1], [False, True, True], [-1, 1, 1])
+        """
+        rows = np.asarray(nodes)
+        given, mask, earlier = self.given.copy(), self.trusted.copy(), np.where(self.trusted, self.before, self.given)
+        given[rows], mask[rows] = labels, trusted
+        return ObservedLabels(given, mask, class_count=self.class_count, before=earlier)
+
+    @property
+    def checks(self) -> NDArray[np.int64]:
+        """``(c, c)`` how many trusted nodes of class i were given j before they were checked."""
+        known, c = np.flatnonzero(self.before != UNKNOWN), self.class_count
+        return np.bincount(self.given[known] * c + self.before[known], minlength=c * c).reshape(c, c)
 
     @property
     def node_count(self) -> int:

@@ -22,6 +22,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.utils.checkpoint import checkpoint
 
+from lnp.losses.contrastive_blocks import blockwise_contrastive_loss
 from lnp.nn.linear import multiply
 from lnp.seeds import Generator
 
@@ -29,8 +30,13 @@ __all__ = ["contrastive_loss", "sampled_contrastive_loss"]
 
 BLOCK = 1024
 
+MANY = 100_000
+"""Rows from which on the sampled loss goes block by block and keeps no exponentials; it differs in rounding."""
 
-def contrastive_loss(first: Tensor, second: Tensor, temperature: float, *, block: int = BLOCK) -> Tensor:
+
+def contrastive_loss(
+    first: Tensor, second: Tensor, temperature: float, *, block: int = BLOCK, population: int | None = None
+) -> Tensor:
     r"""The exact loss of every node, :math:`\frac12 [\ell(y_i, \tilde y_i) + \ell(\tilde y_i, y_i)]`, shape ``(n,)``.
 
     Args:
@@ -38,30 +44,43 @@ def contrastive_loss(first: Tensor, second: Tensor, temperature: float, *, block
         second: :math:`\tilde y`, ``(n, c)``.
         temperature: τ.
         block: Rows computed at a time.
+        population: How many nodes the rows stand for, if they are only a part of them: the sums over the others are
+            scaled up to that many.
     """
+    log_mass = math.log((population or first.shape[0]) / first.shape[0])
     parts = [
-        checkpoint(_block_loss, first, second, temperature, start, block, use_reentrant=False)
+        checkpoint(_block_loss, first, second, temperature, start, block, log_mass, use_reentrant=False)
         for start in range(0, first.shape[0], block)
     ]
     return torch.cat(parts)
 
 
 def sampled_contrastive_loss(
-    first: Tensor, second: Tensor, temperature: float, negatives: int, generator: Generator
+    first: Tensor,
+    second: Tensor,
+    temperature: float,
+    negatives: int,
+    generator: Generator,
+    *,
+    population: int | None = None,
 ) -> Tensor:
-    """The loss with ``negatives`` sampled nodes in place of all others; one draw serves every row."""
+    """The loss with ``negatives`` sampled nodes in place of all others; one draw serves every row.
+
+    Where the rows are only a part of ``population`` nodes, those drawn among them stand for all of these.
+    """
     n = first.shape[0]
     drawn = torch.from_numpy(generator.integers(0, n, size=negatives)).to(first.device)
-    return _both_directions(
-        first, second, first[drawn], second[drawn], drawn, temperature, log_mass=math.log(n / negatives)
-    )
+    log_mass = math.log((population or n) / negatives)
+    if n >= MANY:
+        return blockwise_contrastive_loss(first, second, drawn, temperature, log_mass)
+    return _both_directions(first, second, first[drawn], second[drawn], drawn, temperature, log_mass)
 
 
-def _block_loss(first: Tensor, second: Tensor, temperature: float, start: int, block: int) -> Tensor:
+def _block_loss(first: Tensor, second: Tensor, temperature: float, start: int, block: int, log_mass: float) -> Tensor:
     rows = slice(start, min(start + block, first.shape[0]))
     # Candidate j is the anchor itself where j = start + row; others lie outside the block and match no row.
     itself = torch.arange(first.shape[0], device=first.device) - start
-    return _both_directions(first[rows], second[rows], first, second, itself, temperature, 0.0)
+    return _both_directions(first[rows], second[rows], first, second, itself, temperature, log_mass)
 
 
 def _both_directions(

@@ -68,6 +68,7 @@ class APL(Method):
     """One network, an active plus a passive loss on the given labels."""
 
     Config = APLConfig
+    in_parts = True
     config: APLConfig
 
     def __init__(self, config: APLConfig, batch: Batch, generator: Generator) -> None:
@@ -77,7 +78,7 @@ class APL(Method):
 
     def stages(self, batch: Batch) -> list[Stage]:
         """Training on T_N, then fine-tuning on T_C."""
-        main = self.main_stage(self.loss)
+        main = self.main_stage(self.loss, nodes="noisy")
         return [main, *fine_tuning_stage(self.config, batch, {"classifier": self.classifier})]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
@@ -89,7 +90,10 @@ class APL(Method):
         else:
             active = normalised_focal(logits, labels, gamma=config.gamma, detach_focal=config.detach_focal)
         passive = (reverse_cross_entropy if config.passive == "rce" else mean_absolute_error)(logits, labels)
-        return {"active": config.active_weight * active.mean(), "passive": config.passive_weight * passive.mean()}
+        return {
+            "active": config.active_weight * batch.mean(active, "noisy"),
+            "passive": config.passive_weight * batch.mean(passive, "noisy"),
+        }
 
     def predict(self, batch: Batch) -> Tensor:
         """Softmax of the network's outputs."""

@@ -16,13 +16,13 @@ import torch
 from torch import Tensor, nn
 
 from lnp.errors import ConfigError, check_choice, check_range
-from lnp.methods.batch import Batch
+from lnp.methods.batch import KINDS, Batch
 from lnp.nn.backbone import Backbone, BackboneSpec
 from lnp.nn.linear import INITIALISATIONS
 from lnp.nn.registry import BACKBONES, build_backbone
 from lnp.seeds import Generator, Randomness
 
-__all__ = ["Epoch", "LossFunction", "Method", "MethodConfig", "Optimiser", "Stage", "Terms", "Update"]
+__all__ = ["Epoch", "LossFunction", "Members", "Method", "MethodConfig", "Optimiser", "Stage", "Terms", "Update"]
 
 Terms = dict[str, Tensor]
 """Named parts of a loss, weights included: the loss is their sum."""
@@ -36,11 +36,11 @@ class MethodConfig:
     """Options that every method has.
 
     Args:
-        backbone: "gcn", "h2gcn" or "mlp".
+        backbone: "gcn", "h2gcn", "mlp" or "sign".
         hidden: Width h of the hidden layers.
-        layers: Number of layers (GCN, MLP) or rounds (H2GCN).
+        layers: Number of layers (GCN, MLP), rounds (H2GCN) or hops (SIGN).
         dropout: Share of hidden entries dropped in training.
-        normalisation: "symmetric" or "row" propagation in a GCN.
+        normalisation: "symmetric" or "row" propagation (GCN, SIGN).
         initialisation: "glorot", or "fan-out" as in the released LNP code.
         self_in_two_hop: H2GCN with a node in its own two-hop set, as in public code.
         epochs: Epochs of the main stage.
@@ -118,6 +118,8 @@ class Stage:
             network that is to learn the noise and so must not be judged by right labels.
         evaluates_parts: Module names that stay in evaluation mode (no dropout, running statistics) while training.
         begin: Called once before the first epoch, for instance to estimate a matrix from the stage before.
+        nodes: Which nodes the losses run over, one of :data:`lnp.methods.batch.KINDS` or "labelled" (T_N and T_C).
+            Only training in parts looks at it, so as not to visit nodes in vain.
     """
 
     name: str
@@ -128,6 +130,23 @@ class Stage:
     selects: bool = True
     evaluates_parts: tuple[str, ...] = ()
     begin: Callable[[Batch, Randomness], None] | None = None
+    nodes: str = "all"
+
+    def __post_init__(self) -> None:
+        check_choice("nodes", self.nodes, (*KINDS, "labelled"))
+
+
+@dataclass(frozen=True)
+class Members:
+    """What a loss sums over the whole graph, as it is for the state at hand.
+
+    Args:
+        values: One row per node of the whole graph, ``(n, d)``, without gradient.
+        labels: ``(n,)`` the class under which a node is counted, −1 where it is no member.
+    """
+
+    values: Tensor
+    labels: Tensor
 
 
 @dataclass(frozen=True)
@@ -166,6 +185,9 @@ class Method(nn.Module, ABC):
     """Whether every class must have a trusted node."""
     needs_noise_rate: ClassVar[bool] = False
     """Whether the share of wrong labels is an input."""
+    in_parts: ClassVar[bool] = False
+    """Whether it can be trained on parts of the graph: its losses read only the own rows of a batch, and take means and
+    sums over nodes through the batch."""
 
     config: MethodConfig
 
@@ -177,13 +199,42 @@ class Method(nn.Module, ABC):
     def predict(self, batch: Batch) -> Tensor:
         """Class probabilities of every node, ``(n, c)``; called in evaluation mode without gradient."""
 
-    def main_stage(self, loss: LossFunction, *, begin: Callable[[Batch, Randomness], None] | None = None) -> Stage:
-        """The stage "train" as most methods have it: one Adam over all parameters, one step an epoch."""
+    def given_distribution(self, probabilities: Tensor) -> Tensor:
+        r""":math:`P(\tilde y)` of a node's given label, from what :meth:`predict` says of its true one.
+
+        The probabilities themselves, unless a method has a noise matrix: then :math:`\pi T`, with the T that stands
+        between its predictions and the given labels in its loss, in the state that made these predictions.
+
+        Args:
+            probabilities: π, any rows of it, ``(k, c)``.
+        """
+        return probabilities
+
+    def main_stage(
+        self, loss: LossFunction, *, begin: Callable[[Batch, Randomness], None] | None = None, nodes: str = "all"
+    ) -> Stage:
+        """The stage "train" as most methods have it: one Adam over all parameters, one step a batch."""
         config = self.config
         adam = Optimiser(self.parameters(), config.learning_rate, config.weight_decay)
         return Stage(
-            name="train", epochs=config.epochs, optimisers={"main": adam}, updates=(Update(loss),), begin=begin
+            name="train",
+            epochs=config.epochs,
+            optimisers={"main": adam},
+            updates=(Update(loss),),
+            begin=begin,
+            nodes=nodes,
         )
+
+    def remember(self, batch: Batch) -> dict[str, Members]:
+        """What :meth:`Batch.class_sums` and :meth:`Batch.extremes` are asked for, by name, over the whole graph.
+
+        Called in evaluation mode without gradient at the start of an epoch in parts: each part then puts its own rows'
+        current values in the place of the remembered ones.
+        """
+        return {}
+
+    def check_parts(self) -> None:
+        """Raises :class:`~lnp.errors.ConfigError` where ``in_parts`` holds, but not for this configuration."""
 
     def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
         """Called after every epoch, without gradient: the place to update buffers."""

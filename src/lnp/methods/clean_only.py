@@ -29,6 +29,7 @@ class CleanOnly(Method):
     """One network, cross entropy on T_C; the noisy labels are never read."""
 
     Config = CleanOnlyConfig
+    in_parts = True
     needs_trusted = True
     config: CleanOnlyConfig
 
@@ -39,12 +40,12 @@ class CleanOnly(Method):
 
     def stages(self, batch: Batch) -> list[Stage]:
         """One stage on T_C."""
-        return [self.main_stage(self.loss)]
+        return [self.main_stage(self.loss, nodes="trusted")]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Mean cross entropy on T_C."""
         logits = self.classifier(batch.graph, randomness.dropout)
-        return {"trusted_ce": cross_entropy(logits[batch.trusted], batch.trusted_labels).mean()}
+        return {"trusted_ce": batch.mean(cross_entropy(logits[batch.trusted], batch.trusted_labels), "trusted")}
 
     def predict(self, batch: Batch) -> Tensor:
         """Softmax of the network's outputs."""

@@ -60,6 +60,7 @@ class DGNN(Method):
     """
 
     Config = DGNNConfig
+    in_parts = True
     config: DGNNConfig
     inverse: Tensor
 
@@ -87,14 +88,24 @@ class DGNN(Method):
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Mean corrected cross entropy on T_N."""
         logits, labels = self.phases.logits(batch, randomness)[batch.noisy], batch.noisy_labels
-        terms = {"backward_ce": backward_correction(logits, labels, self.inverse, clip=self.config.clip).mean()}
+        losses = backward_correction(logits, labels, self.inverse, clip=self.config.clip)
+        terms = {"backward_ce": batch.mean(losses, "noisy")}
         if self.config.correction == "compound":
-            terms["forward_ce"] = forward_correction(logits, labels, self.phases.transition).mean()
+            losses = forward_correction(logits, labels, self.phases.transition)
+            terms["forward_ce"] = batch.mean(losses, "noisy")
         return terms
 
     def predict(self, batch: Batch) -> Tensor:
         """Probabilities of the true label, without C."""
         return self.phases.predict(batch)
+
+    def given_distribution(self, probabilities: Tensor) -> Tensor:
+        r""":math:`p^\top C`; C is the identity while the first network predicts, which learns the given labels.
+
+        It is C as estimated also where the loss inverts a tamer matrix in its place: that is a matter of the inverse,
+        which is not needed here. Fine-tuning changes p, not what the noise does to a label, so C stays in place then.
+        """
+        return probabilities @ self.phases.transition
 
     def _estimate(self, batch: Batch, probabilities: Tensor) -> Tensor:
         transition = estimate_transition(self.config, batch, probabilities)

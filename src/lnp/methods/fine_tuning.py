@@ -65,7 +65,7 @@ def fine_tuning_stage(
             outputs = logits(batch, randomness)
         else:
             outputs = [network(batch.graph, randomness.dropout) for network in networks.values()]
-        losses = [cross_entropy(z[batch.trusted], batch.trusted_labels).mean() for z in outputs]
+        losses = [batch.mean(cross_entropy(z[batch.trusted], batch.trusted_labels), "trusted") for z in outputs]
         return {"trusted_ce": sum(losses[1:], losses[0])}
 
     norms = tuple(
@@ -83,5 +83,6 @@ def fine_tuning_stage(
             updates=(Update(loss),),
             keeps_start=True,
             evaluates_parts=norms,
+            nodes="trusted",
         )
     ]

@@ -34,6 +34,7 @@ class Forward(Method):
     """A network behind a noise layer that is estimated once and then fixed."""
 
     Config = ForwardConfig
+    in_parts = True
     config: ForwardConfig
 
     def __init__(self, config: ForwardConfig, batch: Batch, generator: Generator) -> None:
@@ -57,8 +58,16 @@ class Forward(Method):
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Mean forward-corrected cross entropy on T_N."""
         logits = self.phases.logits(batch, randomness)[batch.noisy]
-        return {"forward_ce": forward_correction(logits, batch.noisy_labels, self.phases.transition).mean()}
+        losses = forward_correction(logits, batch.noisy_labels, self.phases.transition)
+        return {"forward_ce": batch.mean(losses, "noisy")}
 
     def predict(self, batch: Batch) -> Tensor:
         """Probabilities of the true label, without C."""
         return self.phases.predict(batch)
+
+    def given_distribution(self, probabilities: Tensor) -> Tensor:
+        r""":math:`p^\top C`; C is the identity while the first network predicts, which learns the given labels.
+
+        Fine-tuning changes p, not what the noise does to a label, so C stays in place then.
+        """
+        return probabilities @ self.phases.transition

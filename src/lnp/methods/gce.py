@@ -73,6 +73,7 @@ class GCE(Method):
     """
 
     Config = GCEConfig
+    in_parts = True
     config: GCEConfig
     keep: Tensor
     best_likelihood: Tensor
@@ -86,7 +87,7 @@ class GCE(Method):
 
     def stages(self, batch: Batch) -> list[Stage]:
         """Training on T_N, then fine-tuning on T_C."""
-        main = self.main_stage(self.loss)
+        main = self.main_stage(self.loss, nodes="noisy")
         return [main, *fine_tuning_stage(self.config, batch, {"classifier": self.classifier})]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
@@ -95,8 +96,9 @@ class GCE(Method):
         logits = self.classifier(batch.graph, randomness.dropout)
         losses = generalised_cross_entropy(logits[batch.noisy], batch.noisy_labels, q=config.q)
         if config.truncated:
-            losses = torch.where(self.keep[batch.noisy], losses, truncation_value(q=config.q, k=config.k))
-        return {"noisy_gce": losses.mean()}
+            keep = self.keep[batch.numbers(batch.noisy)]
+            losses = torch.where(keep, losses, truncation_value(q=config.q, k=config.k))
+        return {"noisy_gce": batch.mean(losses, "noisy")}
 
     def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
         """Remembers how well the best epoch fits each label, and chooses again when it is time."""

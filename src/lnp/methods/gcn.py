@@ -31,6 +31,7 @@ class Plain(Method):
     """One network, cross entropy on the given labels."""
 
     Config = PlainConfig
+    in_parts = True
     config: PlainConfig
 
     def __init__(self, config: PlainConfig, batch: Batch, generator: Generator) -> None:
@@ -40,13 +41,13 @@ class Plain(Method):
 
     def stages(self, batch: Batch) -> list[Stage]:
         """Training on T_N, then fine-tuning on T_C."""
-        main = self.main_stage(self.loss)
+        main = self.main_stage(self.loss, nodes="noisy")
         return [main, *fine_tuning_stage(self.config, batch, {"classifier": self.classifier})]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Mean cross entropy on T_N."""
         logits = self.classifier(batch.graph, randomness.dropout)
-        return {"noisy_ce": cross_entropy(logits[batch.noisy], batch.noisy_labels).mean()}
+        return {"noisy_ce": batch.mean(cross_entropy(logits[batch.noisy], batch.noisy_labels), "noisy")}
 
     def predict(self, batch: Batch) -> Tensor:
         """Softmax of the network's outputs."""

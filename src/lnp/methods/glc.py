@@ -84,6 +84,10 @@ class GLC(Method):
         """Probabilities of the true label, without C."""
         return self.phases.predict(batch)
 
+    def given_distribution(self, probabilities: Tensor) -> Tensor:
+        r""":math:`p^\top C`; C is the identity while the first network predicts, which learns the given labels."""
+        return probabilities @ self.phases.transition
+
     def _estimate(self, batch: Batch, probabilities: Tensor) -> Tensor:
         rows, labels = probabilities[batch.trusted], batch.trusted_labels
         return trusted_transition(rows, labels, batch.class_count, smoothing=self.config.smoothing)

@@ -40,6 +40,7 @@ class Joint(Method):
     """One network, cross entropy on T_N and T_C."""
 
     Config = JointConfig
+    in_parts = True
     config: JointConfig
 
     def __init__(self, config: JointConfig, batch: Batch, generator: Generator) -> None:
@@ -49,15 +50,15 @@ class Joint(Method):
 
     def stages(self, batch: Batch) -> list[Stage]:
         """One stage on both sets."""
-        return [self.main_stage(self.loss)]
+        return [self.main_stage(self.loss, nodes="labelled")]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Mean cross entropy on T_N, and g times that on T_C if there is any."""
         logits = self.classifier(batch.graph, randomness.dropout)
-        terms = {"noisy_ce": cross_entropy(logits[batch.noisy], batch.noisy_labels).mean()}
-        if batch.trusted.numel():
+        terms = {"noisy_ce": batch.mean(cross_entropy(logits[batch.noisy], batch.noisy_labels), "noisy")}
+        if batch.trusted.numel() or batch.across is not None:  # a part without trusted nodes adds 0
             trusted = cross_entropy(logits[batch.trusted], batch.trusted_labels)
-            terms["trusted_ce"] = self.config.trusted_weight * trusted.mean()
+            terms["trusted_ce"] = self.config.trusted_weight * batch.mean(trusted, "trusted")
         return terms
 
     def predict(self, batch: Batch) -> Tensor:

@@ -12,6 +12,7 @@ from lnp.errors import ConfigError, UnknownNameError
 from lnp.methods.apl import APL
 from lnp.methods.base import Method, MethodConfig
 from lnp.methods.batch import Batch
+from lnp.methods.channel.model import Channel
 from lnp.methods.clean_only import CleanOnly
 from lnp.methods.correct_and_smooth import CorrectAndSmooth
 from lnp.methods.coteaching_plus import CoteachingPlus
@@ -68,6 +69,11 @@ METHODS: dict[str, MethodEntry] = {
         # Y_N reaches v2 through λ1 alone (v1 has λ2 as well), so it needs more of it where labels can be believed.
         {"lambda_1": 1.0, "odds_power": 3.0, "odds_epochs": 0},
         PRESETS_V2,
+    ),
+    "lnp-channel": MethodEntry(
+        Channel,
+        "true labels latent behind a learned noise channel: one network, exact posterior",
+        "ours, after Ge et al., 2023",
     ),
     "gcn": MethodEntry(
         Plain,

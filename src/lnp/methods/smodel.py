@@ -48,6 +48,7 @@ class SModel(Method):
     """A network behind a learned noise layer."""
 
     Config = SModelConfig
+    in_parts = True
     config: SModelConfig
     start: Tensor
 
@@ -67,15 +68,23 @@ class SModel(Method):
 
     def stages(self, batch: Batch) -> list[Stage]:
         """Training on T_N through C, then fine-tuning on T_C."""
-        main = self.main_stage(self.loss)
+        main = self.main_stage(self.loss, nodes="noisy")
         return [main, *fine_tuning_stage(self.config, batch, {"classifier": self.classifier})]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Mean forward-corrected cross entropy on T_N."""
         logits = self.classifier(batch.graph, randomness.dropout)[batch.noisy]
-        return {"forward_ce": forward_correction(logits, batch.noisy_labels, self.transition).mean()}
+        losses = forward_correction(logits, batch.noisy_labels, self.transition)
+        return {"forward_ce": batch.mean(losses, "noisy")}
 
     def predict(self, batch: Batch) -> Tensor:
         """Probabilities of the true label, without C."""
         probabilities: Tensor = softmax(self.classifier(batch.graph))
         return probabilities
+
+    def given_distribution(self, probabilities: Tensor) -> Tensor:
+        r""":math:`p^\top C` with C as learned so far.
+
+        Fine-tuning changes p, not what the noise does to a label, so C stays in place then.
+        """
+        return probabilities @ self.transition.detach()

@@ -82,6 +82,7 @@ class TwoPhase(nn.Module):
             optimisers=optimisers(self.noisy_classifier),
             updates=(Update(self._noisy_loss),),
             selects=False,
+            nodes="noisy",
         )
         second = Stage(
             name="train",
@@ -89,6 +90,7 @@ class TwoPhase(nn.Module):
             optimisers=optimisers(self.classifier),
             updates=(Update(loss),),
             begin=begin,
+            nodes="labelled",
         )
         return [second] if known is not None else [first, second]
 
@@ -105,4 +107,4 @@ class TwoPhase(nn.Module):
 
     def _noisy_loss(self, batch: Batch, randomness: Randomness) -> Terms:
         logits = self.noisy_classifier(batch.graph, randomness.dropout)
-        return {"noisy_ce": cross_entropy(logits[batch.noisy], batch.noisy_labels).mean()}
+        return {"noisy_ce": batch.mean(cross_entropy(logits[batch.noisy], batch.noisy_labels), "noisy")}

@@ -61,9 +61,10 @@ class UnionNETConfig(FineTunedConfig):
         super().__post_init__()
         check_range("reweighting", self.reweighting, 0, 1)
         check_range("prior_weight", self.prior_weight, 0, 1e6)
-        if self.layers < 2 and self.backbone != "h2gcn":
+        if self.layers < 2 and self.backbone in ("gcn", "mlp"):  # others have a hidden layer besides
             raise ConfigError(
-                "Expected `layers` to be at least 2, since nodes are compared by a hidden layer, but got 1."
+                f"Expected `layers` to be at least 2 with the backbone {self.backbone}, since nodes are compared by a "
+                "hidden layer, but got 1. Use more layers, or the backbone sign or h2gcn."
             )
         for name, least in (("support_size", 1), ("walks", 1), ("walk_length", 1), ("warm_up", 0)):
             if getattr(self, name) < least:

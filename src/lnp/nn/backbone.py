@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.seeds import Generator
 
-__all__ = ["Backbone", "BackboneSpec"]
+__all__ = ["Backbone", "BackboneSpec", "EvaluatesNetworks"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +42,16 @@ class BackboneSpec:
 class Backbone(nn.Module, ABC):
     """A network from a graph to one vector per node. In evaluation mode the generator is not used."""
 
+    propagates: ClassVar[bool] = True
+    """Whether a node's output depends on its neighbours; without it rows are independent of each other."""
+
+    def __call__(self, graph: GraphTensors, *arguments: Any, **options: Any) -> Tensor:
+        """Runs the network; in evaluation mode a graph may have a way of its own to do so."""
+        if isinstance(graph, EvaluatesNetworks) and not self.training and not options:
+            return graph.evaluate(self)
+        outputs: Tensor = super().__call__(graph, *arguments, **options)
+        return outputs
+
     @abstractmethod
     def embed(self, graph: GraphTensors, generator: Generator | None = None) -> Tensor:
         """The hidden vectors that the last linear map reads, ``(n, hidden)``."""
@@ -54,3 +65,11 @@ class Backbone(nn.Module, ABC):
         if self.training and generator is None:
             raise ValueError("A network in training mode needs a generator for dropout; call eval() to predict.")
         return generator if self.training else None
+
+
+class EvaluatesNetworks(ABC):
+    """A graph that computes the outputs of networks itself, in less memory for instance."""
+
+    @abstractmethod
+    def evaluate(self, network: Backbone) -> Tensor:
+        """The outputs of a network in evaluation mode, ``(n, c)``."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import torch
 from torch import Tensor
 
+from lnp.graph.csr_notice import without_csr_notice
 from lnp.graph.graph import Graph
 
 __all__ = ["EdgeSimilarity"]
@@ -47,8 +46,7 @@ class EdgeSimilarity:
         weights = 1 / (distance / vectors.shape[1] + self.epsilon)
         degrees = torch.zeros(self.node_count, dtype=weights.dtype, device=weights.device)
         roots = degrees.index_add_(0, self.rows, weights).rsqrt()  # infinite only where no edge reads it
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
+        with without_csr_notice():
             return torch.sparse_csr_tensor(
                 self.row_ends,
                 self.columns,

@@ -1,4 +1,18 @@
-"""A graph on a device, with every matrix that networks multiply by, each built once."""
+r"""A graph on a device, with every matrix that networks multiply by, each built once.
+
+Large graphs are computed leanly. Nothing else is computed, but in another order, so results differ in rounding; below
+:data:`LARGE` nodes, where neither time nor memory is short, the order stays as it is written in the networks.
+
+- **S X once.** The first layer of a GCN is :math:`S (X W)`: two products of S with width h in every step and one more
+  in every evaluation. :math:`(S X) W` needs none of them, and its product with the dense X is the same for any d. It
+  costs :math:`d / h` such products once, made up for within :math:`d / 3h` epochs, and 4 d bytes a node. So it is taken
+  where X is dense and :math:`d \le` :data:`WIDTHS` :math:`h`: paid within three epochs, and no larger than eight hidden
+  layers. Sparse X stays as it is: S X has a multiple of its entries, and multiplying by those costs more than S does.
+- **Fewer copies.** A hidden layer is kept once and not three times (:mod:`lnp.nn.activation`), with ``recompute`` not
+  at all (:mod:`lnp.nn.recompute`); two layers with S X known are one step (:mod:`lnp.nn.two_layers`), and networks that
+  are computed one after the other share room for what they throw away. All to the same bits.
+- **Only rows that are wanted.** Where a loss reads the outputs of some nodes, the last product takes their rows of S.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +24,15 @@ from torch import Tensor
 
 from lnp.graph.graph import Graph
 from lnp.nn.propagation import propagation_matrix
-from lnp.nn.sparse import SparseMatrix
+from lnp.nn.sparse import SparseMatrix, transformed
 
-__all__ = ["GraphTensors", "InputFeatures", "SideBySide"]
+__all__ = ["LARGE", "WIDTHS", "GraphTensors", "InputFeatures", "SideBySide"]
+
+LARGE = 100_000
+"""Nodes from which on a graph is computed leanly."""
+
+WIDTHS = 8
+"""S X is computed once where X has at most this many times the columns of a hidden layer."""
 
 
 class SideBySide:
@@ -42,13 +62,28 @@ class GraphTensors:
     Args:
         graph: The graph.
         device: Where the matrices are put.
+        lean: Whether to compute leanly (see above); ``None`` decides by the number of nodes.
+        recompute: Whether to compute activations again in the backward pass instead of keeping them. Slower, and no
+            result changes; the pre-flight check (:mod:`lnp.engine.memory`) asks for it where memory is short.
 
     Attributes:
         features: X as a dense tensor or a :class:`SparseMatrix`; both multiply with ``@``.
     """
 
-    def __init__(self, graph: Graph, device: torch.device | str = "cpu") -> None:
+    lean: bool = False
+    recompute: bool = False
+
+    def __init__(
+        self,
+        graph: Graph,
+        device: torch.device | str = "cpu",
+        *,
+        lean: bool | None = None,
+        recompute: bool = False,
+    ) -> None:
         self.graph = graph
+        self.lean = graph.node_count >= LARGE if lean is None else lean
+        self.recompute = recompute
         self.device = torch.device(device)
         self.features: InputFeatures
         if isinstance(graph.features, np.ndarray):
@@ -56,6 +91,8 @@ class GraphTensors:
         else:
             self.features = SparseMatrix.from_scipy(graph.features, device=self.device)
         self._propagations: dict[str, SparseMatrix] = {}
+        self._propagated: dict[str, Tensor] = {}
+        self._rows: dict[str, tuple[Tensor, SparseMatrix]] = {}
 
     @property
     def node_count(self) -> int:
@@ -68,6 +105,35 @@ class GraphTensors:
             matrix = propagation_matrix(self.graph.adjacency, kind)
             self._propagations[kind] = SparseMatrix.from_scipy(matrix, symmetric=kind != "row", device=self.device)
         return self._propagations[kind]
+
+    def propagation_rows(self, kind: str, rows: Tensor) -> SparseMatrix:
+        """Some rows of S, for outputs that are wanted nowhere else; those asked for last are kept.
+
+        Args:
+            kind: Which S.
+            rows: Node numbers.
+        """
+        known = self._rows.get(kind)
+        if known is None or not torch.equal(known[0], rows):
+            known = self._rows[kind] = rows, self.propagation(kind).rows(rows)
+        return known[1]
+
+    def propagated(self, kind: str, width: int) -> Tensor | None:
+        """S X, computed at the first call and shared by all networks; ``None`` where :math:`S (X W)` is cheaper.
+
+        Args:
+            kind: Which S.
+            width: h, the columns of W.
+        """
+        features = self.features
+        if not self.lean or not isinstance(features, Tensor) or features.shape[1] > WIDTHS * width:
+            return None
+        if kind not in self._propagated:
+            if transformed():  # a tensor made in there must not outlive it
+                return None
+            with torch.no_grad():
+                self._propagated[kind] = self.propagation(kind) @ features
+        return self._propagated[kind]
 
     def with_columns(self, extra: Tensor) -> GraphTensors:
         """The same graph with further feature columns, which may carry gradient; the matrices are shared."""

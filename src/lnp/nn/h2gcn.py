@@ -48,7 +48,8 @@ class H2GCN(Backbone):
             current = torch.cat([one_hop @ current, two_hop @ current], dim=1)
             current = self.norms[k](current) if k < self.rounds - 1 else dropout(current, self.dropout, source)
             blocks.append(current)
-        return torch.cat(blocks, dim=1)
+        rows = current.shape[0]  # all nodes, or a part's own: each propagation of a part leaves out its outermost nodes
+        return torch.cat([block[:rows] for block in blocks], dim=1)
 
     def forward(self, graph: GraphTensors, generator: Generator | None = None) -> Tensor:
         """The outputs Z."""

@@ -23,6 +23,8 @@ class MLP(Backbone):
     for two layers; one layer is logistic regression.
     """
 
+    propagates = False
+
     def __init__(self, spec: BackboneSpec, generator: Generator) -> None:
         super().__init__()
         widths = [spec.inputs, *[spec.hidden] * (spec.layers - 1), spec.outputs]

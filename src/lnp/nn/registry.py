@@ -7,11 +7,12 @@ from lnp.nn.backbone import Backbone, BackboneSpec
 from lnp.nn.gcn import GCN
 from lnp.nn.h2gcn import H2GCN
 from lnp.nn.mlp import MLP
+from lnp.nn.sign import SIGN
 from lnp.seeds import Generator
 
 __all__ = ["BACKBONES", "build_backbone"]
 
-BACKBONES: dict[str, type[Backbone]] = {"gcn": GCN, "h2gcn": H2GCN, "mlp": MLP}
+BACKBONES: dict[str, type[Backbone]] = {"gcn": GCN, "h2gcn": H2GCN, "mlp": MLP, "sign": SIGN}
 """Every backbone; each is built from a :class:`~lnp.nn.backbone.BackboneSpec` and a generator."""
 
 

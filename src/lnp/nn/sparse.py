@@ -10,7 +10,6 @@ Gradients of gradients are products of the same kind, and :mod:`torch.func` work
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,7 +17,9 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-__all__ = ["Multiplier", "SparseMatrix"]
+from lnp.graph.csr_notice import without_csr_notice
+
+__all__ = ["Multiplier", "SparseMatrix", "transformed"]
 
 WIDE = 16
 """From this many columns on, summing rows is faster than the sparse library."""
@@ -53,6 +54,17 @@ class SparseMatrix:
         forward = _to_torch(matrix, device)
         return cls(forward, forward if symmetric else _to_torch(sp.csr_array(matrix.T), device))
 
+    def turned(self) -> SparseMatrix:
+        """The transpose, which is there already."""
+        return SparseMatrix(self._backward, self._forward)
+
+    def rows(self, numbers: Tensor) -> SparseMatrix:
+        """Some rows as a matrix of their own."""
+        csr = self._forward.cpu()
+        parts = (csr.values().numpy(), csr.col_indices().numpy(), csr.crow_indices().numpy())
+        matrix = sp.csr_array(parts, shape=self.shape)
+        return SparseMatrix.from_scipy(matrix[numbers.cpu().numpy()], device=self.device)
+
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
@@ -66,9 +78,15 @@ class SparseMatrix:
 
     def __matmul__(self, dense: Tensor) -> Tensor:
         # Only the second form works under torch.func; binding its arguments takes longer than a small product.
-        function = _TransformableProduct if torch._C._are_functorch_transforms_active() else _SparseTimesDense
+        function = _TransformableProduct if transformed() else _SparseTimesDense
         product: Tensor = function.apply(self, dense)  # type: ignore[no-untyped-call]
         return product
+
+
+def transformed() -> bool:
+    """Whether this runs inside :mod:`torch.func`, which knows neither in-place steps nor contexts."""
+    active: bool = torch._C._are_functorch_transforms_active()
+    return active
 
 
 class _SparseTimesDense(torch.autograd.Function):
@@ -83,7 +101,7 @@ class _SparseTimesDense(torch.autograd.Function):
             return None, None
         matrix: SparseMatrix = ctx.matrix
         if torch.is_grad_enabled():  # somebody will differentiate this gradient once more
-            return None, SparseMatrix(matrix._backward, matrix._forward) @ gradient
+            return None, matrix.turned() @ gradient
         return None, _multiply(matrix._backward, gradient)
 
 
@@ -121,8 +139,7 @@ def _to_torch(matrix: sp.csr_array, device: torch.device | str) -> Tensor:
     matrix.sort_indices()
     # 32-bit indices halve the index traffic; the row pointer must be able to count every entry.
     index = np.int32 if matrix.nnz < 2**31 and max(matrix.shape) < 2**31 else np.int64
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
+    with without_csr_notice():
         return torch.sparse_csr_tensor(
             torch.from_numpy(matrix.indptr.astype(index)),
             torch.from_numpy(matrix.indices.astype(index)),

@@ -19,7 +19,6 @@ from which weights are made are the same two operations the other way round. Not
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
@@ -31,6 +30,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lnp.errors import check_choice
+from lnp.graph.csr_notice import without_csr_notice
 from lnp.nn.sparse import SparseMatrix
 
 __all__ = ["PairCache", "Pairs", "WeightedGraph", "WeightedPairs", "looped_adjacency", "new_pairs"]
@@ -98,8 +98,7 @@ class Pairs:
             torch.cumsum(kept, 0, out=before[1:])
             pointer = before.index_select(0, pointer)
             columns, values = columns[kept], values[kept]
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
+        with without_csr_notice():
             return torch.sparse_csr_tensor(
                 pointer, columns, values, size=(self.node_count, self.node_count), check_invariants=False
             )

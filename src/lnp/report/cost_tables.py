@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lnp.experiments.tables import load_table
 from lnp.report.costs import REFERENCE, Cost, Timing
 from lnp.report.observations import signed
 from lnp.report.results import Analysis, TableSection
@@ -108,7 +109,7 @@ def timing_table(protocol: str, timings: Sequence[Timing]) -> TextTable:
         "The paper's seconds are those until convergence on one V100 GPU, ours those of a whole run on whatever it ran "
         "on: compare the ratios, and mind that other graphs stand in for the paper's."
     )
-    return TextTable(f"table-8, protocol {protocol}", head, tuple(rows), note)
+    return TextTable(f"{load_table('table-8').title}: table-8, protocol {protocol}", head, tuple(rows), note)
 
 
 def _cost(cost: Cost | None) -> str:

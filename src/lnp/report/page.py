@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from lnp.engine.files import write_text
 from lnp.errors import ConfigError
 from lnp.experiments.demo import SHOWN
@@ -16,6 +14,7 @@ from lnp.report.csv_files import write_predictions, write_suspects
 from lnp.report.figures import Bar, Line, bar_chart, heat_map, line_chart
 from lnp.report.pictures import data_uri
 from lnp.report.statistics import mean_and_sd, percent
+from lnp.report.templating import render
 
 __all__ = ["page_summary", "render_page", "require_report_folder", "write_report"]
 
@@ -50,14 +49,7 @@ def write_report(folder: Path, data: DemoData) -> list[Path]:
 
 def render_page(summary: dict[str, Any]) -> str:
     """Fills the template, which computes nothing; every string is escaped."""
-    environment = Environment(
-        loader=PackageLoader("lnp.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("demo.html").render(summary)
+    return render("demo.html", summary)
 
 
 def page_summary(data: DemoData) -> dict[str, Any]:

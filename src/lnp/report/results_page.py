@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from lnp.report.charts import Curves, Dots, RankPanel, ResultFigure, Scatter
 from lnp.report.comparison import LNP_METHODS, Cell, CellPlace, Comparison
 from lnp.report.cost_tables import cost_table, detection_table, loss_table, timing_table
@@ -16,6 +14,7 @@ from lnp.report.inline_charts import inline
 from lnp.report.observations import FAILS, HOLDS, PARTLY, UNKNOWN, Observation, signed
 from lnp.report.results import Analysis, FigureSection, TableSection
 from lnp.report.results_summary import count, listed, reach_sentence, summary_sentences, tiles
+from lnp.report.templating import render
 from lnp.report.text_tables import (
     agreement_table,
     beaten_table,
@@ -41,14 +40,7 @@ VERDICTS = {HOLDS: "yes", PARTLY: "partly", FAILS: "no", UNKNOWN: "open"}
 
 def render_results(analysis: Analysis) -> str:
     """The page as HTML."""
-    environment = Environment(
-        loader=PackageLoader("lnp.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("results.html").render(results_page(analysis))
+    return render("results.html", results_page(analysis))
 
 
 def results_page(analysis: Analysis) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -70,14 +71,16 @@ class Problem:
             for seed, batch in zip(SEEDS, self.batches, strict=True)
         ]
 
-    def separately(self, methods: list[Method], checkpoints: list[Path] | None = None) -> list[FitResult]:
+    def separately(
+        self, methods: list[Method], checkpoints: list[Path] | None = None, patience: int = 0
+    ) -> list[FitResult]:
         return [
             fit(
                 method,
                 self.batches[seed],
                 self.selections[seed],
                 Seeds(seed).randomness(),
-                FitOptions(checkpoint=checkpoints[seed] if checkpoints else None),
+                FitOptions(checkpoint=checkpoints[seed] if checkpoints else None, patience=patience),
             )
             for seed, method in zip(SEEDS, methods, strict=True)
         ]
@@ -111,6 +114,21 @@ def test_the_same_under_the_rule_last(toy_task):
     problem = Problem(toy_task, rule="last")
     alone, stacked = problem.fresh("gcn", FINE_TUNED), problem.fresh("gcn", FINE_TUNED)
     check_equal(alone, problem.separately(alone), stacked, problem.together(stacked))
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("gcn", {"hidden": 8, "epochs": 40, "fine_tune_epochs": 10}),
+        ("lnp-v2", {"hidden": 8, "epochs": 30, "delta": 0.4, "negatives": 16, "odds_epochs": 20, "odds_power": 1.0}),
+    ],
+)
+def test_a_seed_without_patience_waits_for_the_others(toy_task, name, options):
+    problem = Problem(toy_task)
+    alone, stacked = problem.fresh(name, options), problem.fresh(name, options)
+    expected = problem.separately(alone, patience=3)
+    assert len({result.epochs for result in expected}) > 1  # else it would say nothing
+    check_equal(alone, expected, stacked, problem.together(stacked, options=FitOptions(patience=3)))
 
 
 def test_seeds_differ_from_each_other(toy_task):
@@ -167,8 +185,10 @@ def test_refuses_what_cannot_run_together(toy_task):
     problem = Problem(toy_task)
     with pytest.raises(ConfigError, match="CoteachingPlus makes choices"):
         problem.together(problem.fresh("coteaching-plus", {}))
-    with pytest.raises(ConfigError, match="stop at different epochs"):
-        problem.together(problem.fresh("gcn", FINE_TUNED), options=FitOptions(patience=3))
+    checked = [replace(batch, checks=torch.zeros(3, 3)) for batch in problem.batches]
+    streams = [Seeds(seed).randomness() for seed in SEEDS]
+    with pytest.raises(ConfigError, match="checked labels"):
+        fit_together(problem.fresh("gcn", FINE_TUNED), checked, problem.selections, streams)
 
 
 def test_a_loss_that_is_not_finite_names_the_seed(toy_task):

@@ -18,7 +18,7 @@ def test_methods_and_stack_are_the_same_memory(toy_task) -> None:
     seeds = methods(toy_task)
     before = [{name: value.clone() for name, value in one.state_dict().items()} for one in seeds]
     state = StackedState(seeds)
-    assert state.common().keys() == {"epoch"}
+    assert state.common(0).keys() == {"epoch"}
     assert state.tensors.keys() | {"epoch"} == before[0].keys()
     for seed in range(3):
         for name, stack in state.tensors.items():

@@ -102,7 +102,7 @@ def test_every_term_by_hand(three_nodes, tensors) -> None:  # type: ignore[no-un
     weights = torch.tensor([0.25], dtype=torch.float64)
     prior_labels = Labelled(torch.tensor([1]), torch.tensor([1]))
     rng = Seeds(0).generator("sampling")
-    terms = objective(config, three_nodes, posterior, decoded, prior, prior_labels, weights, rng)
+    terms = objective(config, three_nodes, posterior, decoded, prior, prior_labels, weights, rng, prior_over="noisy")
     assert list(terms) == ["reconstruction", "kl", "weighted_ce", "prior_ce", "contrastive"]
     assert float(terms["weighted_ce"]) == pytest.approx(-2 * 0.25 * float(decoded.logits.log_softmax(dim=1)[1, 1]))
     assert float(terms["prior_ce"]) == pytest.approx(-3 * float(prior.log_softmax(dim=1)[1, 1]))
@@ -114,7 +114,7 @@ def test_terms_with_zero_weight_are_absent(three_nodes, tensors) -> None:  # typ
     config = LNPConfig(lambda_1=0.0, lambda_2=0.0, lambda_3=0.0)
     labels = Labelled(three_nodes.noisy, three_nodes.noisy_labels)
     rng = Seeds(0).generator("sampling")
-    terms = objective(config, three_nodes, *tensors, labels, torch.ones(1), rng)
+    terms = objective(config, three_nodes, *tensors, labels, torch.ones(1), rng, prior_over="trusted")
     assert list(terms) == ["reconstruction", "kl"]
 
 
@@ -127,7 +127,11 @@ def test_gradient_by_finite_differences(three_nodes, tensors, expectation: str) 
     def total(posterior, h, prototypes, prior):  # type: ignore[no-untyped-def]
         decoded = Decoded(h, prototypes, posterior.softmax(dim=1))
         weights = torch.full((1,), 0.3, dtype=torch.float64)
-        return sum(objective(config, three_nodes, posterior, decoded, prior, labels, weights, rng).values())
+        return sum(
+            objective(
+                config, three_nodes, posterior, decoded, prior, labels, weights, rng, prior_over="trusted"
+            ).values()
+        )
 
     posterior, decoded, prior = tensors
     inputs = [t.clone().requires_grad_() for t in (posterior, decoded.embeddings, decoded.prototypes, prior)]

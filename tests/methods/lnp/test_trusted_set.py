@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 
 from lnp.methods.lnp.config import LNPConfig
-from lnp.methods.lnp.trusted_set import TrustedSet, label_similarity
+from lnp.methods.lnp.trusted_set import TrustedSet, label_odds, label_similarity
 from lnp.seeds import Seeds
 
 P = torch.tensor([[0.6, 0.2, 0.2], [0.1, 0.8, 0.1], [1 / 3, 1 / 3, 1 / 3]])
@@ -75,3 +76,37 @@ def test_the_published_rule_cannot_fire_on_seven_classes_but_ours_can() -> None:
     default = LNPConfig()
     assert default.embedding == "unit"
     assert largest_similarity(7, default.scale) > 0.95 > default.delta
+
+
+def test_a_part_stretches_and_believes_as_the_whole_graph_does() -> None:
+    rng = Seeds(0).generator("sampling")
+    whole = label_similarity(P, LABELS, "minmax", rng)
+    cosine = label_similarity(P, LABELS, "cosine", rng)
+    part = label_similarity(P[:1], LABELS[:1], "minmax", rng, lambda low, high: (cosine.min(), cosine.max()))
+    torch.testing.assert_close(part, whole[:1])
+    nobody = label_similarity(P[:0], LABELS[:0], "minmax", rng, lambda low, high: (cosine.min(), cosine.max()))
+    assert nobody.numel() == 0
+    others = float(P[1, 0] + P[2, 2])  # what the labels outside the part are believed
+
+    def add_others(sums: torch.Tensor, counts: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return sums + torch.tensor([[others], [0.0], [0.0]]), counts + torch.tensor([2, 0, 0])
+
+    torch.testing.assert_close(label_odds(P[:1], LABELS[:1], 2.0, add_others), label_odds(P, LABELS, 2.0))
+
+
+def test_in_parts_every_part_proposes_and_shows_its_own_nodes(batch) -> None:  # type: ignore[no-untyped-def]
+    members = TrustedSet(batch.node_count)
+    first, second = batch.noisy[:2], batch.noisy[2:4]
+    members.propose(first, torch.tensor([0.9, 0.1]), 0.5)
+    members.propose(second, torch.tensor([0.1, 0.9]), 0.5)
+    members.renew()
+    grown = [int(first[0]), int(second[1])]
+    assert sorted(members.grown.nonzero().squeeze(1).tolist()) == sorted(grown)
+    # Rows 0 and 1 are own; the second grown node is there only as a neighbour.
+    nodes = torch.tensor([grown[0], int(batch.trusted[0]), grown[1]])
+    part = replace(
+        batch, nodes=nodes, own=2, noisy=torch.tensor([0]), trusted=torch.tensor([1]), given=batch.given[nodes]
+    )
+    found = members.members(part)
+    assert found.nodes.tolist() == [1, 0]
+    assert found.labels.tolist() == batch.given[[int(batch.trusted[0]), grown[0]]].tolist()

@@ -59,6 +59,8 @@ def objection(methods: Sequence[Method], batches: Sequence[Batch]) -> str | None
         return f"the device is {batch.given.device.type}, not the CPU"
     if batch.node_count > LARGEST:
         return f"the graph has {batch.node_count} nodes, more than {LARGEST}, too many to gain by it"
+    if any(one.checks is not None or one.across is not None for one in batches):
+        return "what is known of checked labels, or of other parts of the graph, has no form for several seeds"
     for name in ("given", "noisy", "trusted"):
         if len({getattr(one, name).shape for one in batches}) > 1:
             return f"the seeds differ in the number of {name} nodes"

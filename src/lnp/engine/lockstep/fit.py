@@ -20,7 +20,8 @@ import torch
 from torch import Tensor, nn
 
 from lnp.engine.checkpoint import Position, save_checkpoint
-from lnp.engine.fit import FitOptions, FitResult, predict
+from lnp.engine.feed import predict
+from lnp.engine.fit import FitOptions, FitResult
 from lnp.engine.history import EpochRecord, History
 from lnp.engine.lockstep.adapt import objection, template
 from lnp.engine.lockstep.network import StackedGCN
@@ -54,8 +55,8 @@ def fit_together(
         randomness: Its streams.
         checkpoints: A file per seed to write checkpoints to. Each is one of :func:`~lnp.engine.fit.fit`, which goes on
             from it with that seed alone.
-        options: Without ``checkpoint`` and ``patience``. ``on_epoch`` is called once an epoch, with the record of the
-            first seed.
+        options: Without ``checkpoint``. ``on_epoch`` is called once an epoch, with the record of a seed that is still
+            training. A seed that runs out of patience waits for the others, and its streams with it.
 
     Returns:
         One result per seed; ``seconds`` is an equal share of the whole time.
@@ -64,7 +65,7 @@ def fit_together(
         ConfigError: These seeds cannot run together; ask :func:`~lnp.engine.lockstep.adapt.objection` first.
     """
     options = options or FitOptions()
-    reason = objection(methods, batches) or ("seeds would stop at different epochs" if options.patience else None)
+    reason = objection(methods, batches)
     if reason is not None:
         raise ConfigError(f"Expected seeds that can be trained together, but {reason}. Train them one by one.")
     started = time.perf_counter()
@@ -99,6 +100,7 @@ class _Lockstep:
         self.histories = [History() for _ in methods]
         self.positions = [Position() for _ in methods]
         self.best: list[dict[str, Tensor] | None] = [None] * self.count
+        self.waiting: dict[int, dict[str, dict[str, object]]] = {}
         self.graph = StackedGraph(batches[0].graph, self.count)
         streams = Randomness.__dataclass_fields__
         self.streams = Randomness(
@@ -120,15 +122,32 @@ class _Lockstep:
             self._begin(stage, [stages[number] for stages in own])
             adams = self.create_optimisers(stage)
             for epoch in range(stage.epochs):
+                self._stop_seeds(options)
+                if not self.training:
+                    break
                 self._train_one_epoch(stage, adams, epoch, options)
-                for position in self.positions:
-                    position.epoch += 1
+                for seed in self.training:
+                    self.positions[seed].epoch += 1
                 if checkpoints and (epoch + 1) % options.checkpoint_every == 0 and epoch + 1 < stage.epochs:
                     seconds = (time.perf_counter() - begun) / self.count
                     self._save(checkpoints, adams, seconds)
+            for seed, streams in self.waiting.items():
+                self.randomness[seed].restore(streams)
+            self.waiting.clear()
             for method, best in zip(self.methods, self.best, strict=True):
                 if best is not None:
                     method.load_state_dict(best)
+
+    @property
+    def training(self) -> list[int]:
+        """The seeds that have not run out of patience in this stage."""
+        return [seed for seed in range(self.count) if seed not in self.waiting]
+
+    def _stop_seeds(self, options: FitOptions) -> None:
+        for seed in self.training:
+            position = self.positions[seed]
+            if 0 < options.patience <= position.epoch - position.best_epoch:
+                self.waiting[seed] = self.randomness[seed].state()  # what is drawn for it from now on is not its own
 
     def create_optimisers(self, stage: Stage) -> dict[str, torch.optim.Adam]:
         """The optimisers of a stage, each over the stacks of its parameters."""
@@ -164,18 +183,20 @@ class _Lockstep:
             losses = self._call(partial(_with_streams, update.loss, self.streams))
             for mine, values in zip(terms, self._step(stage, adams[update.optimiser], losses, epoch), strict=True):
                 mine.update(values)
-        for seed, probabilities in enumerate(self._predict()):
-            score, improved = self._select(stage, seed, probabilities, advance=True)
-            self._end_epoch(stage, seed, epoch, probabilities, improved)
+        predictions = self._predict()
+        for seed in self.training:
+            score, improved = self._select(stage, seed, predictions[seed], advance=True)
+            self._end_epoch(stage, seed, epoch, predictions[seed], improved)
             self.histories[seed].append(EpochRecord(stage.name, epoch, terms[seed], score, improved))
         if options.on_epoch is not None:
-            options.on_epoch(self.histories[0].records[-1], stage.epochs)
+            options.on_epoch(self.histories[self.training[0]].records[-1], stage.epochs)
 
     def _end_epoch(self, stage: Stage, seed: int, epoch: int, probabilities: Tensor, improved: bool) -> None:
         method, selection = self.methods[seed], self.selections[seed]
         if type(method).end_epoch is Method.end_epoch:
             return
-        facts = Epoch(stage.name, epoch, stage.epochs, probabilities, selection.score, improved)
+        score = partial(_score, method, selection)
+        facts = Epoch(stage.name, epoch, stage.epochs, probabilities, score, improved)
         with torch.no_grad():
             method.end_epoch(self.batches[seed], facts)
 
@@ -185,7 +206,8 @@ class _Lockstep:
         def of_one_seed(state: dict[str, Tensor], labels: dict[str, Tensor]) -> Any:
             seen = {**self.shared, **labels}
             batch = Batch(cast("GraphTensors", self.graph), class_count=self.batches[0].class_count, **seen)
-            whole = {f"method.{name}": value for name, value in {**state, **self.state.common()}.items()}
+            common = self.state.common(self.training[0])
+            whole = {f"method.{name}": value for name, value in {**state, **common}.items()}
             return torch.func.functional_call(self.caller, whole, (function, batch))
 
         return torch.func.vmap(of_one_seed)(self.state.tensors, self.stacked)
@@ -220,7 +242,7 @@ class _Lockstep:
 
     def _select(self, stage: Stage, seed: int, probabilities: Tensor, *, advance: bool = False) -> tuple[float, bool]:
         selection, position = self.selections[seed], self.positions[seed]
-        score = selection.score(probabilities)
+        score = _score(self.methods[seed], selection, probabilities)
         keeps_last = selection.rule == "last" or not stage.selects
         improved = keeps_last or selection.improves(score, position.best_score)
         if improved:
@@ -232,11 +254,17 @@ class _Lockstep:
 
     def _save(self, paths: Sequence[Path], adams: dict[str, torch.optim.Adam], seconds: float) -> None:
         for seed, path in enumerate(paths):
+            if seed in self.waiting:  # its last checkpoint is good: from there it stops at the same epoch
+                continue
             slots = {name: _slots_of(adam, seed) for name, adam in adams.items()}
             position = replace(self.positions[seed], seconds=seconds)
             save_checkpoint(
                 path, self.methods[seed], self.randomness[seed], self.histories[seed], position, slots, self.best[seed]
             )
+
+
+def _score(method: Method, selection: Selection, probabilities: Tensor) -> float:
+    return selection.score(probabilities, method.given_distribution)
 
 
 def _with_streams(loss: LossFunction, streams: Randomness, batch: Batch) -> Terms:

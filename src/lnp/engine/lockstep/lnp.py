@@ -24,9 +24,9 @@ from lnp.methods.lnp.embedding import Labelled
 from lnp.methods.lnp.model import LNP
 from lnp.methods.lnp.objective import objective
 from lnp.methods.lnp.posterior import Posterior, agreement
-from lnp.methods.lnp.trusted_set import TrustedSet, label_odds, label_similarity
+from lnp.methods.lnp.trusted_set import TrustedSet
 from lnp.nn.graph_tensors import GraphTensors
-from lnp.nn.prototypes import class_prototypes
+from lnp.nn.prototypes import WholeSums, class_prototypes
 from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 
@@ -83,11 +83,16 @@ class MaskedPosterior(nn.Module):
         self.alpha, self.grown_as = posterior.alpha, posterior.grown_as
 
     def forward(
-        self, graph: GraphTensors, trusted: Labelled, noisy: Labelled | None, generator: Generator | None
+        self,
+        graph: GraphTensors,
+        trusted: Labelled,
+        noisy: Labelled | None,
+        generator: Generator | None,
+        whole: WholeSums | None = None,
     ) -> Tensor:
         r"""The logits :math:`\bar y`, ``(n, c)``."""
         embeddings: Tensor = self.embedding(graph, generator)
-        prototypes = class_prototypes(embeddings, *trusted, self.class_count)
+        prototypes = class_prototypes(embeddings, *trusted, self.class_count, whole)
         anchors = prototypes.nearest(embeddings)
         if noisy is not None:
             given = prototypes.vectors[noisy.labels]
@@ -108,17 +113,11 @@ def _loss(method: LNP, batch: Batch, randomness: Randomness) -> Terms:
     config = method.config
     posterior, decoded = method.infer(batch, randomness)
     prior = method.prior(batch.graph, method.condition(batch), randomness.dropout)
-    predictions = softmax(decoded.logits.detach()[batch.noisy])
-    similarity = label_similarity(predictions, batch.noisy_labels, config.similarity, randomness.sampling)
-    method.trusted_set.propose(batch.noisy, similarity, config.delta)
-    weights = similarity if config.weights == "similarity" else torch.ones_like(similarity)
-    if config.odds_power > 0:
-        if int(method.epoch) < config.odds_epochs or config.odds_epochs == 0:
-            method.odds.copy_(label_odds(predictions, batch.noisy_labels, config.odds_power))
-        weights = weights * method.odds
+    weights = method.weigh(batch, softmax(decoded.logits.detach()[batch.noisy]), randomness)
     rest = replace(config, lambda_3=0.0)
     labels = method.prior_labels(batch)
-    terms = objective(rest, batch, posterior, decoded, prior, labels, weights, randomness.sampling)
+    over = method.prior_over
+    terms = objective(rest, batch, posterior, decoded, prior, labels, weights, randomness.sampling, prior_over=over)
     if config.lambda_3 > 0:
         generators = cast("Sequence[Generator]", randomness.sampling)
         losses = on_stack(partial(_contrastive, config, generators), softmax(posterior), softmax(prior))

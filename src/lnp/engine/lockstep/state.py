@@ -17,7 +17,7 @@ class StackedState:
 
     So whatever one method does to its own state (load a selected one, update a buffer) happens to the stack, and what
     an optimiser does to the stack happens to every method. A number or truth value without dimensions (an epoch
-    counter, a switch) is the same in all seeds and stays with the methods.
+    counter, a switch) is the same in all seeds that are training and stays with the methods.
 
     Attributes:
         tensors: Name → ``(S, …)``; parameters are leaves that want a gradient.
@@ -38,9 +38,9 @@ class StackedState:
             for method, view in zip(methods, self.tensors[name].unbind(), strict=True):
                 _set_buffer(method, name, view)
 
-    def common(self) -> dict[str, Tensor]:
-        """Counters and switches."""
-        return {name: buffer for name, buffer in self.methods[0].named_buffers() if _is_common(buffer)}
+    def common(self, seed: int) -> dict[str, Tensor]:
+        """Counters and switches, as the method of that number has them."""
+        return {name: buffer for name, buffer in self.methods[seed].named_buffers() if _is_common(buffer)}
 
     def select(self, method: Method, parameters: Iterable[nn.Parameter]) -> list[Tensor]:
         """The stacks that go by the names which ``parameters`` have in ``method``."""

@@ -2,34 +2,35 @@ r"""The three networks without prototypes, for the ablation ``nv``.
 
 Labels are put beside the features: posterior and prior read :math:`[X \| \text{one-hot labels}]`,
 the decoder :math:`[X \| \mathrm{softmax}(\bar y) \| \text{one-hot}(Y_N)]`, and each network's output is its answer.
+There are no prototypes, hence no sums over the whole graph: ``whole`` is not used.
 """
 
 from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.decoder import Decoded
-from lnp.methods.lnp.embedding import Embedding, Labelled
+from lnp.methods.lnp.embedding import Labelled, OnEmbeddings
 from lnp.nn.graph_tensors import GraphTensors
+from lnp.nn.prototypes import WholeSums
 from lnp.nn.softmax import softmax
 from lnp.seeds import Generator
 
 __all__ = ["ConcatenatedDecoder", "ConcatenatedPosterior", "ConcatenatedPrior", "one_hot_columns"]
 
 
-class ConcatenatedPosterior(nn.Module):
+class ConcatenatedPosterior(OnEmbeddings):
     """Q with its labels at the input."""
 
-    def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
-        super().__init__()
-        self.embedding = Embedding(config, inputs, class_count, generator)
-        self.class_count = class_count
-
     def forward(
-        self, graph: GraphTensors, trusted: Labelled, noisy: Labelled | None, generator: Generator | None
+        self,
+        graph: GraphTensors,
+        trusted: Labelled,
+        noisy: Labelled | None,
+        generator: Generator | None,
+        whole: WholeSums | None = None,
     ) -> Tensor:
         """The logits of Q."""
         columns = one_hot_columns(graph, self.class_count, *([noisy] if noisy is not None else []), trusted)
@@ -37,13 +38,8 @@ class ConcatenatedPosterior(nn.Module):
         return logits
 
 
-class ConcatenatedDecoder(nn.Module):
+class ConcatenatedDecoder(OnEmbeddings):
     """The decoder with Q's probabilities and, in v2, the noisy labels at the input."""
-
-    def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
-        super().__init__()
-        self.embedding = Embedding(config, inputs, class_count, generator)
-        self.class_count = class_count
 
     def forward(
         self,
@@ -53,6 +49,7 @@ class ConcatenatedDecoder(nn.Module):
         noisy: Labelled | None,
         generator: Generator | None,
         sampling: Generator | None,
+        whole: WholeSums | None = None,
     ) -> Decoded:
         """The label logits; there are no prototypes to mix, so the mixture adds nothing."""
         mixture = softmax(posterior)
@@ -63,15 +60,16 @@ class ConcatenatedDecoder(nn.Module):
         return Decoded(2 * logits, torch.zeros(self.class_count, self.class_count, device=logits.device), mixture)
 
 
-class ConcatenatedPrior(nn.Module):
+class ConcatenatedPrior(OnEmbeddings):
     """The prior with, in v2, the noisy labels at the input."""
 
-    def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
-        super().__init__()
-        self.embedding = Embedding(config, inputs, class_count, generator)
-        self.class_count = class_count
-
-    def forward(self, graph: GraphTensors, noisy: Labelled | None, generator: Generator | None) -> Tensor:
+    def forward(
+        self,
+        graph: GraphTensors,
+        noisy: Labelled | None,
+        generator: Generator | None,
+        whole: WholeSums | None = None,
+    ) -> Tensor:
         """The prior's logits."""
         if noisy is not None:
             graph = graph.with_columns(one_hot_columns(graph, self.class_count, noisy))

@@ -19,12 +19,12 @@ from __future__ import annotations
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from lnp.methods.lnp.config import LNPConfig
-from lnp.methods.lnp.embedding import Embedding, Labelled
+from lnp.methods.lnp.embedding import Labelled, OnEmbeddings
 from lnp.nn.graph_tensors import GraphTensors
-from lnp.nn.prototypes import class_prototypes
+from lnp.nn.prototypes import WholeSums, class_prototypes
 from lnp.nn.softmax import softmax
 from lnp.seeds import Generator
 
@@ -51,13 +51,11 @@ class Decoded:
         return (self.mixture[observed.nodes] * log_probabilities.gather(2, index).squeeze(2)).sum(dim=1)
 
 
-class Decoder(nn.Module):
+class Decoder(OnEmbeddings):
     """From embeddings, prototypes and the posterior to label logits."""
 
     def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
-        super().__init__()
-        self.embedding = Embedding(config, inputs, class_count, generator)
-        self.class_count = class_count
+        super().__init__(config, inputs, class_count, generator)
         self.beta = config.beta
 
     def forward(
@@ -68,6 +66,7 @@ class Decoder(nn.Module):
         noisy: Labelled | None,
         generator: Generator | None,
         sampling: Generator | None,
+        whole: WholeSums | None = None,
     ) -> Decoded:
         r"""Decodes :math:`\bar y`.
 
@@ -78,9 +77,10 @@ class Decoder(nn.Module):
             noisy: Y_N in v2, ``None`` in v1.
             generator: Source of dropout in training.
             sampling: Source of the released code's random β, in training.
+            whole: Where ``graph`` is a part: turns sums over its members into those of the whole graph.
         """
         embeddings = self.embedding(graph, generator)
-        prototypes = class_prototypes(embeddings, *trusted, self.class_count)
+        prototypes = class_prototypes(embeddings, *trusted, self.class_count, whole)
         mixture = softmax(posterior)
         if noisy is not None:
             random = None

@@ -11,7 +11,7 @@ from lnp.methods.lnp.config import LNPConfig
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.seeds import Generator
 
-__all__ = ["Embedding", "Labelled"]
+__all__ = ["Embedding", "Labelled", "OnEmbeddings"]
 
 
 class Labelled(NamedTuple):
@@ -39,3 +39,12 @@ class Embedding(nn.Module):
         """H, ``(n, c)``."""
         outputs: Tensor = self.network(graph, generator)
         return self.scale * F.normalize(outputs, dim=1) if self.unit else outputs
+
+
+class OnEmbeddings(nn.Module):
+    """What posterior, decoder and prior have in common: embeddings of their own, one column for each class."""
+
+    def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
+        super().__init__()
+        self.embedding = Embedding(config, inputs, class_count, generator)
+        self.class_count = class_count

@@ -6,20 +6,31 @@ A version says two things: which labels the three distributions are conditioned 
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from lnp.methods.base import Epoch, Method, Stage, Terms
+from lnp.errors import ConfigError
+from lnp.methods.base import Epoch, Members, Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.lnp.concatenation import ConcatenatedDecoder, ConcatenatedPosterior, ConcatenatedPrior
 from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.decoder import Decoded, Decoder
 from lnp.methods.lnp.embedding import Labelled
+from lnp.methods.lnp.large.terms import applies, large_predictions, large_terms
 from lnp.methods.lnp.objective import objective
 from lnp.methods.lnp.posterior import Posterior
 from lnp.methods.lnp.prior import Prior
-from lnp.methods.lnp.trusted_set import TrustedSet, label_odds, label_similarity
+from lnp.methods.lnp.trusted_set import (
+    TrustedSet,
+    believed_labels,
+    cosine_similarity,
+    label_odds,
+    label_similarity,
+)
+from lnp.nn.prototypes import WholeSums
 from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 
@@ -40,6 +51,9 @@ class LNP(Method):
 
     Config = LNPConfig
     needs_trusted = True
+    in_parts = True
+    prior_over: ClassVar[str]
+    """Whose labels :meth:`prior_labels` are: those of the "noisy" or of the "trusted" nodes."""
     config: LNPConfig
     odds: Tensor
     epoch: Tensor
@@ -78,33 +92,111 @@ class LNP(Method):
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """All terms of the objective; also proposes the nodes that join T_C in the next epoch."""
+        if applies(self.config, batch):
+            return large_terms(self, batch, randomness)
         posterior, decoded = self.infer(batch, randomness)
-        prior = self.prior(batch.graph, self.condition(batch), randomness.dropout)
-        predictions = softmax(decoded.logits.detach()[batch.noisy])
-        similarity = label_similarity(predictions, batch.noisy_labels, self.config.similarity, randomness.sampling)
-        self.trusted_set.propose(batch.noisy, similarity, self.config.delta)
+        prior = self.prior(batch.graph, self.condition(batch), randomness.dropout, _whole(batch, "prior"))
+        weights = self.weigh(batch, softmax(decoded.logits.detach()[batch.noisy]), randomness)
+        return objective(
+            self.config,
+            batch,
+            posterior,
+            decoded,
+            prior,
+            self.prior_labels(batch),
+            weights,
+            randomness.sampling,
+            prior_over=self.prior_over,
+        )
+
+    def weigh(self, batch: Batch, predictions: Tensor, randomness: Randomness) -> Tensor:
+        """W times the odds, one number per node of T_N; also proposes the nodes that join T_C.
+
+        Args:
+            batch: What the method sees.
+            predictions: The decoder's probabilities at the nodes of T_N, without gradient.
+            randomness: Source of random weights, where they are asked for.
+        """
+        similarity = label_similarity(
+            predictions,
+            batch.noisy_labels,
+            self.config.similarity,
+            randomness.sampling,
+            None if batch.across is None else partial(batch.extremes, "similarity"),
+        )
+        self.trusted_set.propose(batch.numbers(batch.noisy), similarity, self.config.delta)
         weights = similarity if self.config.weights == "similarity" else torch.ones_like(similarity)
         if self.config.odds_power > 0:
             if int(self.epoch) < self.config.odds_epochs or self.config.odds_epochs == 0:
-                self.odds.copy_(label_odds(predictions, batch.noisy_labels, self.config.odds_power))
+                whole = _whole(batch, "belief")
+                self.odds.copy_(label_odds(predictions, batch.noisy_labels, self.config.odds_power, whole))
             weights = weights * self.odds
-        return objective(
-            self.config, batch, posterior, decoded, prior, self.prior_labels(batch), weights, randomness.sampling
-        )
+        return weights
 
     def infer(self, batch: Batch, randomness: Randomness | None) -> tuple[Tensor, Decoded]:
         """Encodes and decodes: the logits of Q, and the decoder's outputs."""
         dropout = randomness.dropout if randomness else None
         sampling = randomness.sampling if randomness else None
         trusted, noisy = self.trusted_set.members(batch), self.condition(batch)
-        posterior = self.posterior(batch.graph, trusted, noisy, dropout)
-        return posterior, self.decoder(batch.graph, posterior, trusted, noisy, dropout, sampling)
+        posterior = self.posterior(batch.graph, trusted, noisy, dropout, _whole(batch, "posterior"))
+        whole = _whole(batch, "decoder")
+        return posterior, self.decoder(batch.graph, posterior, trusted, noisy, dropout, sampling, whole)
+
+    def check_parts(self) -> None:
+        """Labels beside the features would have to be known of all neighbours, Q's own answers among them."""
+        if self.config.fusion == "concatenation":
+            raise ConfigError(
+                "Expected `fusion` prototypes to train in parts, but got concatenation, whose decoder reads the "
+                "posterior of all neighbours. Train on the full batch."
+            )
+
+    def remember(self, batch: Batch) -> dict[str, Members]:
+        """The embeddings behind the prototypes, and how far the given labels are believed."""
+        trusted, noisy = self.trusted_set.members(batch), Labelled(batch.noisy, batch.noisy_labels)
+        sums = {"posterior": (self.posterior, trusted), "decoder": (self.decoder, trusted)}
+        if self.condition(batch) is not None:
+            sums["prior"] = (self.prior, noisy)
+        members = {
+            name: Members(network.get_submodule("embedding")(batch.graph, None), _labels(batch, labelled))
+            for name, (network, labelled) in sums.items()
+        }
+        believes, stretches = self.config.odds_power > 0, self.config.similarity == "minmax"
+        if believes or stretches:
+            predictions = softmax(self.infer(batch, None)[1].logits[noisy.nodes])
+            labels = _labels(batch, noisy)
+            if believes:
+                members["belief"] = Members(_column(batch, noisy, believed_labels(predictions, noisy.labels)), labels)
+            if stretches:
+                cosines = cosine_similarity(predictions, noisy.labels)
+                members["similarity"] = Members(_column(batch, noisy, cosines), labels)
+        return members
 
     def predict(self, batch: Batch) -> Tensor:
         """The decoder's label distribution of every node."""
+        if not torch.is_grad_enabled() and not self.training and applies(self.config, batch):
+            return large_predictions(self, batch)
         return softmax(self.infer(batch, None)[1].logits)
 
     def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
         """T_C is reset and grows by what the epoch proposed."""
         self.trusted_set.renew()
         self.epoch.add_(1)
+
+
+def _whole(batch: Batch, name: str) -> WholeSums | None:
+    """How sums over the members of that name become those of the whole graph, where the batch is only a part."""
+    return None if batch.across is None else partial(batch.class_sums, name)
+
+
+def _labels(batch: Batch, labelled: Labelled) -> Tensor:
+    """``(n,)`` labels of the given nodes, −1 elsewhere."""
+    labels = torch.full((batch.node_count,), -1, dtype=torch.int64, device=batch.given.device)
+    labels[labelled.nodes] = labelled.labels
+    return labels
+
+
+def _column(batch: Batch, labelled: Labelled, values: Tensor) -> Tensor:
+    """``(n, 1)`` values of the given nodes, 0 elsewhere."""
+    column = torch.zeros(batch.node_count, 1, device=values.device)
+    column[labelled.nodes, 0] = values
+    return column

@@ -33,13 +33,18 @@ def negative_elbo(config: LNPConfig, batch: Batch, posterior: Tensor, decoded: D
     """-ELBO as its two terms (Eqs. 3 and 5). The clean labels are those of the initial T_C."""
     clean = Labelled(batch.trusted, batch.trusted_labels)
     if config.expectation == "exact":
-        reconstruction = -decoded.expected_log_likelihood(clean).mean()
+        losses = -decoded.expected_log_likelihood(clean)
     else:
-        reconstruction = cross_entropy(decoded.logits[clean.nodes], clean.labels).mean()
+        losses = cross_entropy(decoded.logits[clean.nodes], clean.labels)
     if config.kl_nodes == "outside-noisy":
         posterior, prior = posterior[batch.outside_noisy], prior[batch.outside_noisy]
+    else:
+        posterior, prior = batch.own_rows(posterior), batch.own_rows(prior)
     first, second = (posterior, prior) if config.kl_direction == "QP" else (prior, posterior)
-    return {"reconstruction": reconstruction, "kl": kl_divergence(first, second).mean()}
+    return {
+        "reconstruction": batch.mean(losses, "trusted"),
+        "kl": batch.mean(kl_divergence(first, second), config.kl_nodes),
+    }
 
 
 def objective(
@@ -51,6 +56,8 @@ def objective(
     prior_labels: Labelled,
     weights: Tensor,
     generator: Generator,
+    *,
+    prior_over: str,
 ) -> Terms:
     r"""All terms with their weights (Eqs. 4 and 6).
 
@@ -62,19 +69,24 @@ def objective(
         prior: Logits of the prior.
         prior_labels: Y_N in v1, Y_C in v2.
         weights: w, one number per node of T_N.
-        generator: Draws the negatives of the contrastive loss.
+        generator: Draws the negatives of the contrastive loss, from the batch's own nodes.
+        prior_over: Whose labels ``prior_labels`` are: "noisy" in v1, "trusted" in v2.
     """
     terms = negative_elbo(config, batch, posterior, decoded, prior)
     if config.lambda_1 > 0:
         losses = cross_entropy(decoded.logits[batch.noisy], batch.noisy_labels)
-        terms["weighted_ce"] = config.lambda_1 * (weights * losses).mean()
+        terms["weighted_ce"] = config.lambda_1 * batch.mean(weights * losses, "noisy")
     if config.lambda_2 > 0:
-        terms["prior_ce"] = config.lambda_2 * cross_entropy(prior[prior_labels.nodes], prior_labels.labels).mean()
+        losses = cross_entropy(prior[prior_labels.nodes], prior_labels.labels)
+        terms["prior_ce"] = config.lambda_2 * batch.mean(losses, prior_over)
     if config.lambda_3 > 0:
-        first, second = softmax(posterior), softmax(prior)
+        first, second = softmax(batch.own_rows(posterior)), softmax(batch.own_rows(prior))
+        population = batch.population
         if config.negatives > 0:
-            losses = sampled_contrastive_loss(first, second, config.tau, config.negatives, generator)
+            losses = sampled_contrastive_loss(
+                first, second, config.tau, config.negatives, generator, population=population
+            )
         else:
-            losses = contrastive_loss(first, second, config.tau)
-        terms["contrastive"] = config.lambda_3 * losses.mean()
+            losses = contrastive_loss(first, second, config.tau, population=population)
+        terms["contrastive"] = config.lambda_3 * batch.mean(losses, "all")
     return terms

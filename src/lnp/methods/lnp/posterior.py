@@ -17,29 +17,32 @@ similar to :math:`h_i`.
 from __future__ import annotations
 
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from lnp.methods.lnp.config import LNPConfig
-from lnp.methods.lnp.embedding import Embedding, Labelled
+from lnp.methods.lnp.embedding import Labelled, OnEmbeddings
 from lnp.nn.graph_tensors import GraphTensors
-from lnp.nn.prototypes import Prototypes, class_prototypes
+from lnp.nn.prototypes import Prototypes, WholeSums, class_prototypes
 from lnp.seeds import Generator
 
 __all__ = ["Posterior", "agreement", "fuse"]
 
 
-class Posterior(nn.Module):
+class Posterior(OnEmbeddings):
     """From embeddings and prototypes to the logits of Q."""
 
     def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
-        super().__init__()
-        self.embedding = Embedding(config, inputs, class_count, generator)
-        self.class_count = class_count
+        super().__init__(config, inputs, class_count, generator)
         self.alpha = config.alpha
         self.grown_as = config.grown_as
 
     def forward(
-        self, graph: GraphTensors, trusted: Labelled, noisy: Labelled | None, generator: Generator | None
+        self,
+        graph: GraphTensors,
+        trusted: Labelled,
+        noisy: Labelled | None,
+        generator: Generator | None,
+        whole: WholeSums | None = None,
     ) -> Tensor:
         r"""The logits :math:`\bar y`, ``(n, c)``.
 
@@ -48,9 +51,10 @@ class Posterior(nn.Module):
             trusted: Y_C, with the nodes that joined it.
             noisy: Y_N in v2, ``None`` in v1.
             generator: Source of dropout in training.
+            whole: Where ``graph`` is a part: turns sums over its members into those of the whole graph.
         """
         embeddings = self.embedding(graph, generator)
-        prototypes = class_prototypes(embeddings, *trusted, self.class_count)
+        prototypes = class_prototypes(embeddings, *trusted, self.class_count, whole)
         return fuse(embeddings, prototypes, trusted, noisy, alpha=self.alpha, grown_as=self.grown_as)
 
 

@@ -12,33 +12,40 @@ given label:
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from lnp.methods.lnp.config import LNPConfig
-from lnp.methods.lnp.embedding import Embedding, Labelled
+from lnp.methods.lnp.embedding import Labelled, OnEmbeddings
 from lnp.nn.graph_tensors import GraphTensors
-from lnp.nn.prototypes import class_prototypes
+from lnp.nn.prototypes import WholeSums, class_prototypes
 from lnp.seeds import Generator
 
 __all__ = ["Prior", "inform"]
 
 
-class Prior(nn.Module):
+class Prior(OnEmbeddings):
     """From embeddings (and, in v2, noisy labels) to the prior's logits."""
 
-    def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
-        super().__init__()
-        self.embedding = Embedding(config, inputs, class_count, generator)
-        self.class_count = class_count
+    def forward(
+        self,
+        graph: GraphTensors,
+        noisy: Labelled | None,
+        generator: Generator | None,
+        whole: WholeSums | None = None,
+    ) -> Tensor:
+        r"""The logits :math:`\bar y`, ``(n, c)``.
 
-    def forward(self, graph: GraphTensors, noisy: Labelled | None, generator: Generator | None) -> Tensor:
-        r"""The logits :math:`\bar y`, ``(n, c)``; ``noisy`` is Y_N in v2 and ``None`` in v1."""
+        Args:
+            graph: G.
+            noisy: Y_N in v2, ``None`` in v1.
+            generator: Source of dropout in training.
+            whole: Where ``graph`` is a part: turns sums over its members into those of the whole graph.
+        """
         embeddings: Tensor = self.embedding(graph, generator)
-        return embeddings if noisy is None else inform(embeddings, noisy, self.class_count)
+        return embeddings if noisy is None else inform(embeddings, noisy, self.class_count, whole)
 
 
-def inform(embeddings: Tensor, noisy: Labelled, class_count: int) -> Tensor:
+def inform(embeddings: Tensor, noisy: Labelled, class_count: int, whole: WholeSums | None = None) -> Tensor:
     """The rule of v2: rows of T_N move half-way to the prototype of their given label."""
-    prototypes = class_prototypes(embeddings, *noisy, class_count)
+    prototypes = class_prototypes(embeddings, *noisy, class_count, whole)
     informed = (embeddings[noisy.nodes] + prototypes.vectors[noisy.labels]) / 2
     return embeddings.index_copy(0, noisy.nodes, informed)

@@ -7,18 +7,36 @@ Every epoch starts from the initial T_C, and nodes of T_N whose similarity excee
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from lnp.methods.batch import Batch
 from lnp.methods.lnp.embedding import Labelled
+from lnp.nn.prototypes import WholeSums, class_sums
 from lnp.seeds import Generator
 
-__all__ = ["TrustedSet", "label_odds", "label_similarity"]
+__all__ = ["TrustedSet", "believed_labels", "cosine_similarity", "label_odds", "label_similarity"]
+
+Extremes = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+"""From the smallest and the largest value of a part of the graph to those of the whole."""
 
 
-def label_similarity(probabilities: Tensor, labels: Tensor, kind: str, generator: Generator) -> Tensor:
+def believed_labels(probabilities: Tensor, labels: Tensor) -> Tensor:
+    """:math:`p_y`, the predicted probability of each given label, ``(k,)``, without gradient."""
+    return probabilities.detach().gather(1, labels.unsqueeze(1)).squeeze(1)
+
+
+def cosine_similarity(probabilities: Tensor, labels: Tensor) -> Tensor:
+    r""":math:`p_y / \|p\|`, the cosine of a prediction and its one-hot label, ``(k,)``, without gradient."""
+    return believed_labels(probabilities, labels) / probabilities.detach().square().sum(dim=1).sqrt()
+
+
+def label_similarity(
+    probabilities: Tensor, labels: Tensor, kind: str, generator: Generator, extremes: Extremes | None = None
+) -> Tensor:
     r"""w: how far each prediction agrees with the given label, in [0, 1], without gradient.
 
     Args:
@@ -27,30 +45,41 @@ def label_similarity(probabilities: Tensor, labels: Tensor, kind: str, generator
         kind: "cosine" :math:`p_y / \|p\|`; "minmax", the same stretched to [0, 1] over all rows; "probability"
             :math:`p_y`; "random", numbers from U(0, 1) that look at nothing, as in the released code.
         generator: Source of the random kind.
+        extremes: Where the rows are those of a part of the graph: the stretch is that of the whole graph.
     """
     if kind == "random":
         return torch.from_numpy(generator.random(labels.numel(), dtype=np.float32)).to(probabilities.device)
-    probabilities = probabilities.detach()
-    believed = probabilities.gather(1, labels.unsqueeze(1)).squeeze(1)
     if kind == "probability":
-        return believed
-    similarity = believed / probabilities.square().sum(dim=1).sqrt()
-    if kind == "cosine" or similarity.numel() == 0:
+        return believed_labels(probabilities, labels)
+    similarity = cosine_similarity(probabilities, labels)
+    if kind == "cosine" or (similarity.numel() == 0 and extremes is None):
         return similarity
-    low, high = similarity.min(), similarity.max()
+    if similarity.numel() == 0:
+        low, high = similarity.new_tensor(torch.inf), similarity.new_tensor(-torch.inf)
+    else:
+        low, high = similarity.min(), similarity.max()
+    if extremes is not None:
+        low, high = extremes(low, high)
     return (similarity - low) / (high - low).clamp(min=1e-12)
 
 
-def label_odds(probabilities: Tensor, labels: Tensor, power: float) -> Tensor:
+def label_odds(probabilities: Tensor, labels: Tensor, power: float, whole: WholeSums | None = None) -> Tensor:
     r""":math:`(\bar p / (1 - \bar p))^{\text{power}}`: how far the given labels as a whole deserve belief.
 
     :math:`\bar p` is the mean predicted probability of the given labels, kept in [0.02, 0.95] so that neither a start
-    at random nor a perfect fit runs away.
+    at random nor a perfect fit runs away. Where the rows are those of a part of the graph, ``whole`` makes it the mean
+    over the whole.
 
     >>> round(label_odds(torch.tensor([[0.9, 0.1], [0.3, 0.7]]), torch.tensor([0, 1]), 2.0).item(), 3)
     16.0
     """
-    mean = probabilities.detach().gather(1, labels.unsqueeze(1)).mean().clamp(0.02, 0.95)
+    believed = believed_labels(probabilities, labels)
+    if whole is None:
+        mean = believed.mean()
+    else:
+        sums, counts = whole(*class_sums(believed.unsqueeze(1), labels, probabilities.shape[1]))
+        mean = sums.sum() / counts.sum()
+    mean = mean.clamp(0.02, 0.95)
     return (mean / (1 - mean)).pow(power)
 
 
@@ -67,12 +96,15 @@ class TrustedSet(nn.Module):
 
     def members(self, batch: Batch) -> Labelled:
         """The initial T_C and the nodes that joined it in the last epoch."""
-        nodes = torch.cat([batch.trusted, self.grown.nonzero().squeeze(1)])
-        return Labelled(nodes, batch.given[nodes])
+        grown = self.grown if batch.nodes is None else self.grown[batch.nodes]
+        rows = torch.cat([batch.trusted, batch.own_rows(grown).nonzero().squeeze(1)])
+        return Labelled(rows, batch.given[rows])
 
     def propose(self, nodes: Tensor, similarity: Tensor, threshold: float) -> None:
-        """Marks the nodes of T_N that are similar enough to join in the next epoch."""
-        self.proposed.zero_()
+        """Marks which of these nodes of T_N are similar enough to join in the next epoch; other nodes stay as they are.
+
+        In an epoch every node of T_N is asked about once, all together or part by part.
+        """
         self.proposed[nodes] = similarity > threshold
 
     def renew(self) -> None:

@@ -23,6 +23,8 @@ class LNPv1(LNP):
     Y_N, the decoder to the part of it that it finds believable.
     """
 
+    prior_over = "noisy"
+
     def condition(self, batch: Batch) -> Labelled | None:
         """Nothing but the graph and Y_C."""
         return None

@@ -21,6 +21,8 @@ class LNPv2(LNP):
     The noisy labels are a condition of all three distributions, so the prior is drawn to the clean labels instead.
     """
 
+    prior_over = "trusted"
+
     def condition(self, batch: Batch) -> Labelled | None:
         """Y_N."""
         return Labelled(batch.noisy, batch.noisy_labels)

@@ -1,0 +1,214 @@
+"""Where lnp-channel misses the published LNP: its T, its judgement of labels, the noise, or the task.
+
+The network of lnp-channel, in the variant that the run itself chose, is trained again and told more each time:
+
+===========  ==========================================================================================================
+``none``     nothing: the run as ``results/`` has it
+``T``        the matrix that the noise was drawn from
+``right``    which given labels are right; it learns from those alone, so no judgement of labels could be better
+``clean``    the true label of every node of T_N: the same network without any noise
+===========  ==========================================================================================================
+
+The first that is above the larger of the published figures of LNP-v1 and v2 names the limit: ``chance`` (the run itself
+is, with these seeds), ``T``, ``judgement``, ``noise`` (only without wrong labels), ``task`` (not even then). All else
+is the run: split, noise, seed, configuration, choice of epoch. Writes ``results/channel-bound.csv``, a row per run.
+
+    python benchmarks/channel_bound.py run --datasets cora,citeseer --noises uniform-mix --seeds 2 --minutes 20
+    python benchmarks/channel_bound.py show --markdown
+
+One thread; LNP_DATA names the folder of the graphs.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"  # before numpy and torch start their threads
+
+import argparse
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from oracle import TABLES
+from row_file import load_rows, save_rows
+
+from lnp.datasets.catalog import load_dataset
+from lnp.engine.fit import FitOptions, fit
+from lnp.experiments.code_version import code_version
+from lnp.experiments.configs import shipped_config
+from lnp.experiments.protocol import prepare
+from lnp.experiments.spec import RunSpec
+from lnp.experiments.tables import load_table
+from lnp.graph.labels import UNKNOWN, ObservedLabels
+from lnp.methods.batch import full_batch
+from lnp.methods.channel.model import Channel
+from lnp.methods.registry import create_method
+from lnp.metrics.accuracy import accuracy
+from lnp.seeds import Seeds
+
+FILE = Path(__file__).parents[1] / "results" / "channel-bound.csv"
+METHOD = "lnp-channel"
+DATASETS = ("cora", "citeseer", "chameleon", "squirrel", "actor")
+RATES = (0.2, 0.4, 0.6, 0.8)
+LIMITS = {"none": "chance", "T": "T", "right": "judgement", "clean": "noise"}
+"""What the network is told → what is the limit if that is the first to suffice."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One run; ``seconds`` are processor time."""
+
+    dataset: str
+    noise: str
+    rate: float
+    seed: int
+    told: str
+    variant: str
+    test_accuracy: float
+    seconds: float
+    config_hash: str
+    code: str
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        """What it is a run of."""
+        return self.dataset, self.noise, self.rate, self.seed, self.told
+
+
+def published(dataset: str, noise: str, rate: float) -> float:
+    """The larger of the figures of LNP-v1 and v2."""
+    cells = load_table(TABLES[noise]).published
+    figures = [cells[dataset, rate, method].value for method in ("lnp-v1", "lnp-v2")]
+    return max(value for value in figures if value is not None)
+
+
+def specs(datasets: Sequence[str], noises: Sequence[str], seeds: int) -> Iterator[RunSpec]:
+    """The runs of the tables, seed by seed."""
+    for seed in range(seeds):
+        for noise in noises:
+            for dataset in datasets:
+                for rate in RATES:
+                    options = shipped_config(METHOD, dataset, noise, rate, protocol="paper") or {}
+                    patience = load_table(TABLES[noise]).patience
+                    yield RunSpec(
+                        dataset=dataset,
+                        method=METHOD,
+                        noise=noise,
+                        rate=rate,
+                        seed=seed,
+                        protocol="paper",
+                        options=options,
+                        patience=patience,
+                    )
+
+
+def train(spec: RunSpec, told: str, variant: str) -> Row:
+    """One run. The only place that sees the truth."""
+    started, seeds, dataset = time.process_time(), Seeds(spec.seed), load_dataset(spec.dataset)
+    task = prepare(dataset, spec.protocol, spec.noise, spec.rate, seeds)
+    truth, observed = dataset.truth.labels, task.observed
+    if told in ("right", "clean"):
+        learnt = np.isin(np.arange(truth.size), task.split.train)
+        wrong = learnt & (observed.given != truth)
+        labels = np.where(wrong, truth if told == "clean" else UNKNOWN, observed.given)
+        observed = ObservedLabels(labels, observed.trusted, class_count=observed.class_count)
+    config = spec.config()
+    if told != "none":  # nothing is left to find out about T
+        config = replace(config, variant=variant, estimate_epochs=0)  # type: ignore[call-arg]
+    batch = full_batch(task.graph, observed, task.split.train)
+    method = create_method(METHOD, config, batch, seeds.generator("initialisation"))
+    assert isinstance(method, Channel)
+    if told == "T":
+        assert task.corruption.matrix is not None
+        method.transition.copy_(torch.from_numpy(task.corruption.matrix))
+        method.own_rows.fill_(True)
+    result = fit(method, batch, task.selection, seeds.randomness(), FitOptions(patience=spec.patience))
+    test = task.split.test
+    return Row(
+        dataset=spec.dataset,
+        noise=spec.noise,
+        rate=spec.rate,
+        seed=spec.seed,
+        told=told,
+        variant=method.variant,
+        test_accuracy=accuracy(truth[test], result.probabilities.argmax(dim=1).numpy()[test]),
+        seconds=time.process_time() - started,
+        config_hash=spec.config_hash,
+        code=code_version(METHOD),
+    )
+
+
+def run_missing(wanted: Iterator[RunSpec], minutes: float) -> None:
+    """Runs what is missing, or was run with another configuration, until the processor time is spent."""
+    rows: list[Row] = load_rows(FILE, Row)
+    for spec in wanted:
+        variant = ""
+        for told in LIMITS:
+            place = (spec.dataset, spec.noise, spec.rate, spec.seed, told)
+            old = [row for row in rows if row.place == place]
+            if not old or old[0].config_hash != spec.config_hash:
+                if time.process_time() > 60 * minutes:
+                    print("The time is spent; the same command goes on.")
+                    return
+                new = train(spec, told, variant)
+                rows = [row for row in rows if row not in old] + [new]
+                save_rows(FILE, Row, rows, {"test_accuracy": 6, "seconds": 2})
+                print(*place, new.variant, f"{100 * new.test_accuracy:.1f}  {new.seconds:.1f} s", flush=True)
+                old = [new]
+            variant = variant or old[0].variant  # the one of "none", which comes first
+
+
+def line(rows: Sequence[Row]) -> list[str]:
+    """A cell of the table, means over the seeds that have all runs."""
+    by_seed: dict[int, dict[str, float]] = {}
+    for row in rows:
+        by_seed.setdefault(row.seed, {})[row.told] = 100 * row.test_accuracy
+    whole = [found for found in by_seed.values() if found.keys() == LIMITS.keys()]
+    first = rows[0]
+    if not whole:
+        return []
+    means = {told: statistics.fmean(found[told] for found in whole) for told in LIMITS}
+    needed = published(first.dataset, first.noise, first.rate)
+    limit = next((word for told, word in LIMITS.items() if means[told] > needed), "task")
+    where = [first.dataset, f"{first.noise} {first.rate:g}", f"{needed:.1f}", str(len(whole))]
+    return [*where, *(f"{value:.1f}" for value in means.values()), limit]
+
+
+def show(markdown: bool) -> None:
+    """Prints a line a cell."""
+    cells: dict[tuple[object, ...], list[Row]] = {}
+    for row in load_rows(FILE, Row):
+        cells.setdefault((row.noise, row.dataset, row.rate), []).append(row)
+    head = ["graph", "noise", "published", "seeds", *LIMITS, "limit"]
+    lines = [found for place in sorted(cells, key=str) if (found := line(cells[place]))]
+    if markdown:
+        print("| " + " | ".join(head) + " |")
+        print("|---|---|" + "---:|" * (len(head) - 3) + "---|")
+    for one in lines if markdown else [head, *lines]:
+        print("| " + " | ".join(one) + " |" if markdown else "  ".join(text.ljust(16) for text in one).rstrip())
+
+
+def main() -> None:
+    """Reads the command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=("run", "show"))
+    parser.add_argument("--datasets", default=",".join(DATASETS))
+    parser.add_argument("--noises", default=",".join(TABLES))
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="processor time to spend at most")
+    parser.add_argument("--markdown", action="store_true")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    if arguments.command == "run":
+        wanted = specs(arguments.datasets.split(","), arguments.noises.split(","), arguments.seeds)
+        run_missing(wanted, arguments.minutes)
+    show(arguments.markdown)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""``lnp train FOLDER``: the part for a user's own graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lnp.cli.output import print_json, print_table, print_text, table
+
+__all__ = ["own_folder", "train_own_graph"]
+
+
+def own_folder(name: str) -> Path | None:
+    """The folder with an imported graph that the name stands for; ``None`` where it stands for a dataset."""
+    from lnp.datasets.catalog import CATALOG
+    from lnp.datasets.own_graph import is_own_graph
+    from lnp.errors import DataError
+
+    path = Path(name)
+    if not path.is_dir():
+        return None
+    if is_own_graph(path):
+        return path
+    if name.lower().replace("_", "-") in CATALOG:
+        return None
+    raise DataError(
+        f"Expected {path} to hold an imported graph, but it has none. Make one of its files with `lnp import {path}`."
+    )
+
+
+def train_own_graph(
+    folder: Path,
+    out: Path | None,
+    labels: Path | None,
+    *,
+    method: str | None,
+    selection: str | None,
+    seeds: int,
+    settings: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Trains on the graph of the folder and says what was done."""
+    import time
+
+    from lnp.datasets.files.find import changed_since
+    from lnp.datasets.own_graph import read_own_graph
+    from lnp.errors import ConfigError
+    from lnp.experiments.own_training import plan_training, train_own
+
+    if out is None:
+        raise ConfigError("Expected `--out` with the folder for the model, but got none.")
+    own = read_own_graph(folder)
+    if labels is not None:
+        from lnp.datasets.label_file import read_label_file
+
+        own = read_label_file(labels, own)
+    plan = plan_training(own, method, selection, whole=settings.get("batch", "full") == "full")
+    notes = [*changed_since(folder), *plan.notes]
+    if not as_json:
+        for note in notes:
+            print_text(f"note: {note}")
+    started = time.perf_counter()
+    rows = train_own(own, out, plan, seeds=seeds, settings=settings)
+    seconds = time.perf_counter() - started
+    facts = {
+        "graph": str(folder),
+        "nodes": own.graph.node_count,
+        "labelled": int((own.labels.given >= 0).sum()),
+        "trusted": int(own.labels.trusted.sum()),
+        "method": plan.method,
+        "selection": plan.selection,
+        "seconds": seconds,
+        "notes": notes,
+        "out": str(out),
+        "models": rows,
+    }
+    if as_json:
+        print_json(facts)
+        return
+    _show(facts)
+    print_text(f"Kept in {out}. Next: lnp predict {out} {folder} --out predictions.csv")
+
+
+def _show(facts: dict[str, Any]) -> None:
+    numbers = ("epochs", "held out", "right among\nheld out, %", "agrees with\nuntrusted labels, %", "disputed\nlabels")
+    title = (
+        f"{facts['method']} on {facts['graph']}: {facts['labelled']:,} labels, {facts['trusted']:,} trusted; epoch "
+        f"chosen by {facts['selection']}; {facts['seconds']:.1f} s"
+    )
+    shown = table(title, "seed", *numbers, numbers=numbers)
+    for row in facts["models"]:
+        shares = (row["held_out_accuracy"], row["agreement_with_untrusted_labels"])
+        right, agrees = ("–" if share is None else f"{100 * share:.1f}" for share in shares)
+        cells = (str(row["epochs"]), f"{row['held_out']:,}", right, agrees, f"{row['labels_it_disagrees_with']:,}")
+        shown.add_row(str(row["seed"]), *cells)
+    print_table(shown)

@@ -1,0 +1,82 @@
+"""The options of LNP with a noise channel, each with its symbol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lnp.errors import ConfigError, check_choice, check_range
+from lnp.methods.base import MethodConfig
+
+__all__ = ["CANDIDATES", "TARGETS", "VARIANTS", "ChannelConfig"]
+
+VARIANTS = ("plain", "smooth", "features", "links")
+"""What can stand beside the backbone; see :mod:`lnp.methods.channel.prior`."""
+
+CANDIDATES = ("smooth", "features", "links")
+"""The variants that "auto" chooses from: one for graphs where neighbours are alike, one for graphs where a node's own
+features say more, one for graphs where it matters who the neighbours are."""
+
+TARGETS = ("given", "posterior")
+"""What the last network can learn."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChannelConfig(MethodConfig):
+    r"""Options of the channel model. ``docs/channel.md`` has the scores by which the defaults were chosen.
+
+    Args:
+        variant: What stands beside the backbone in :math:`P_\theta`, one of :data:`VARIANTS`, or "auto": the one of
+            :data:`CANDIDATES` that predicts given labels best that it has not learnt.
+        label_epochs: Epochs in which networks learn the given labels as they are.
+        estimate_epochs: Epochs in which T is learned; 0 takes the noise to be the same for all classes.
+        start_epochs: How many of these pass before T moves from where it starts.
+        gain: By how many nats a label a T with rows of its own must beat one with equal rows.
+        estimate_trusted_weight: λ, weight of the mean over T_C against the mean over T_N, while T is learned.
+        trusted_weight: λ after that.
+        targets: What the last network learns: "given", the given labels, or "posterior", what networks that have not
+            learnt a node's label make of it. The second is better where neighbours are alike and worse where they are
+            not, so it has to be chosen.
+        logit_bound: b, logits longer than about b are shortened to it while T is learned: an overconfident network
+            takes its own mistakes for noise.
+        largest_strength: Largest number of labels for which the prior of a row of T may count.
+        path_width: Hidden width of the path beside the backbone.
+        smoothing_steps: Averages over neighbours in the variant "smooth".
+        restart: Share of the first logits in each of these averages.
+    """
+
+    normalisation: str = "row"
+    epochs: int = 100
+    variant: str = "auto"
+    label_epochs: int = 50
+    estimate_epochs: int = 100
+    start_epochs: int = 30
+    gain: float = 0.05
+    estimate_trusted_weight: float = 2.0
+    trusted_weight: float = 0.25
+    targets: str = "given"
+    logit_bound: float = 3.0
+    largest_strength: float = 60.0
+    path_width: int = 16
+    smoothing_steps: int = 2
+    restart: float = 0.2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("variant", self.variant, (*VARIANTS, "auto"))
+        check_choice("targets", self.targets, TARGETS)
+        check_range("logit_bound", self.logit_bound, 1e-3, 1e6)
+        check_range("largest_strength", self.largest_strength, 1, 1e9)
+        check_range("restart", self.restart, 0, 1)
+        for name in ("estimate_trusted_weight", "trusted_weight", "gain"):
+            check_range(name, getattr(self, name), 0, 1e6)
+        for name in ("start_epochs", "estimate_epochs", "smoothing_steps"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"Expected `{name}` to be at least 0, but got {getattr(self, name)}.")
+        for name in ("path_width", "label_epochs"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"Expected `{name}` to be at least 1, but got {getattr(self, name)}.")
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """The variants to compare."""
+        return CANDIDATES if self.variant == "auto" else (self.variant,)

@@ -1,0 +1,67 @@
+r"""Two networks that each learn from one half of T_N and speak about the other.
+
+What a network says about a node whose label it has learnt is biased towards that label; about all others it is not. So
+T_N is cut in two at random, and
+
+.. math:: \pi_i = \begin{cases}
+        P_{\theta_1}(y_i \mid G)  & i \text{ in the first half, from which } \theta_0 \text{ learns} \\
+        P_{\theta_0}(y_i \mid G)  & i \text{ in the second half, from which } \theta_1 \text{ learns} \\
+        \text{the mean of both}  & \text{otherwise}
+    \end{cases}
+
+Each network is half as wide as the one that is trained in the end, so both together cost about as much as that one.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from lnp.methods.batch import Batch
+from lnp.methods.channel.config import ChannelConfig
+from lnp.methods.channel.prior import Prior
+from lnp.seeds import Generator
+
+__all__ = ["Halves"]
+
+
+class Halves(nn.Module):
+    """Both networks and who learns from which node.
+
+    Attributes:
+        networks: Two priors.
+        side: 0 or 1 for the nodes of T_N, −1 for all others, and for all before :meth:`draw`.
+    """
+
+    side: Tensor
+
+    def __init__(self, config: ChannelConfig, batch: Batch, generator: Generator) -> None:
+        super().__init__()
+        self.config = config
+        self.hidden = max(1, config.hidden // 2)
+        self.networks = nn.ModuleList(self._fresh(batch, generator) for _ in range(2))
+        self.register_buffer("side", torch.full((batch.node_count,), -1, dtype=torch.int8))
+
+    def draw(self, batch: Batch, generator: Generator) -> None:
+        """Cuts T_N in two."""
+        order = torch.from_numpy(generator.permutation(batch.noisy.numel())).to(batch.noisy.device)
+        self.side.fill_(-1)
+        self.side[batch.noisy[order]] = (torch.arange(order.numel(), device=order.device) % 2).to(self.side.dtype)
+
+    def restart(self, batch: Batch, generator: Generator) -> None:
+        """Forgets everything learned."""
+        for network in self.networks:
+            network.load_state_dict(self._fresh(batch, generator).state_dict())
+
+    def nodes(self, index: int) -> Tensor:
+        """The half that network ``index`` learns from."""
+        return (self.side == index).nonzero().squeeze(1)
+
+    def predict(self, batch: Batch, variant: str, *, bound: float) -> Tensor:
+        """Class probabilities of every node by who has not learnt its label, ``(n, c)``."""
+        first, second = (network(batch.graph, variant, None, bound=bound).softmax(dim=1) for network in self.networks)
+        side = self.side.unsqueeze(1)
+        return torch.where(side == 0, second, torch.where(side == 1, first, (first + second) / 2))
+
+    def _fresh(self, batch: Batch, generator: Generator) -> Prior:
+        return Prior(self.config, batch, generator, hidden=self.hidden).to(batch.given.device)

@@ -1,0 +1,284 @@
+r"""LNP with a noise channel: one network, the true labels latent.
+
+.. math::
+    P(\tilde Y_N, Y_C \mid G) = \prod_{i \in T_N} \sum_k P_\theta(y_i = k \mid G)\; T_{k \tilde y_i}
+    \prod_{i \in T_C} P_\theta(y_i \mid G)
+
+A given label depends on nothing but the true label of its own node, so the posterior is a product of
+:math:`q_i(k) \propto \pi_i(k) T_{k \tilde y_i}`, exact at the cost of one column of T. The evidence lower bound is
+tight, and training maximises the likelihood itself: nothing is left for the paper's posterior and decoder to do.
+
+What nodes of T_C were given before somebody checked them, where that is known, multiplies the likelihood by
+:math:`T_{y_i \tilde y_i}`. Whoever reviews suspects takes wrong labels out of T_N; without this factor the noise would
+seem to be less than it is, with it the likelihood does not depend on how nodes were chosen.
+
+Every question on the way is settled by how likely given labels are to networks that have not learnt them
+(:mod:`lnp.methods.channel.halves`):
+
+1. *First rows*, for each variant of the prior. T by expectation maximisation with a row for each class. Up to the first
+   M-step the rows are equal, which says nothing, so that T_C alone teaches. The variant under which the labels are most
+   likely goes on to 3 and 4.
+2. *Equal rows*, for each variant. The same with one probability of keeping a label for all classes.
+3. *Labels*. Networks learn the given labels as they are. What they say of T_C, whose true labels are known, is another
+   place for T to start from: on average a row of T is what is said of that class.
+4. *Own rows*. T by expectation maximisation from there. The better of both T stays, if it explains the labels better
+   than the best of equal rows by ``gain``: rows of their own can also describe a network's confusions.
+5. *Opinions*, if ``targets`` asks for them. Networks learn once more through the T that won, and their posterior of the
+   labels that they have not learnt is what the last network learns: the M-step of expectation maximisation.
+6. *Train.* A fresh network maximises the likelihood. With rows of their own, through T. With equal rows the noise
+   changes no order of the classes, so the network learns the given labels as they are, which it does more surely.
+
+``docs/channel.md`` has the derivation and what each part is worth.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from lnp.losses.marginal_likelihood import calibrated_evidence, label_posterior
+from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
+from lnp.methods.batch import Batch
+from lnp.methods.channel.config import VARIANTS, ChannelConfig
+from lnp.methods.channel.halves import Halves
+from lnp.methods.channel.objective import expected_cross_entropy, negative_log_likelihood
+from lnp.methods.channel.prior import Prior
+from lnp.methods.channel.transition import expected_counts, learn_transition, shared_rows, uninformed_rows
+from lnp.seeds import Generator, Randomness
+
+__all__ = ["Channel"]
+
+FIRST_ROWS, EQUAL_ROWS, LABELS, OWN_ROWS, OPINIONS, TRAINING = range(6)
+"""The values of ``phase``."""
+
+LEAST = 0.2
+"""Equal rows that keep less than this share of the labels for sure are not believed: where networks know little, pure
+noise explains the labels as well as anything, and nothing is learned from it."""
+
+SMALLEST = 1e-12
+"""Lower bound of a probability under the logarithm."""
+
+
+class Channel(Method):
+    r"""One network behind a channel that is learned first.
+
+    Attributes:
+        prior: :math:`P_\theta(y \mid G)`.
+        halves: The two networks that T is learned with.
+        transition: T, the identity before it is learned.
+        own_rows: Whether T has rows of its own.
+        first_rows: T as learned first with each variant.
+        evidence: Mean log-likelihood of unseen labels with it, minus infinity where it was not tried.
+        equal_rows: T with equal rows with each variant.
+        equal_evidence: Mean log-likelihood of unseen labels with it, minus infinity where it was not tried.
+        own_evidence: The same with rows that start from what is said of T_C.
+        beliefs: The posterior of the labels of T_N by networks that have not learnt them, if ``targets`` asks for it.
+        confusion: What networks that learned the labels say of T_C, summed by true class.
+        phase: What is being learned.
+        learning: The number of the variant that is learning.
+    """
+
+    Config = ChannelConfig
+    config: ChannelConfig
+    transition: Tensor
+    own_rows: Tensor
+    first_rows: Tensor
+    evidence: Tensor
+    equal_rows: Tensor
+    equal_evidence: Tensor
+    own_evidence: Tensor
+    beliefs: Tensor
+    confusion: Tensor
+    phase: Tensor
+    learning: Tensor
+
+    def __init__(self, config: ChannelConfig, batch: Batch, generator: Generator) -> None:
+        super().__init__()
+        self.config = config
+        self.prior = Prior(config, batch, generator, hidden=config.hidden)
+        self.halves = Halves(config, batch, generator)
+        identity = torch.eye(batch.class_count)
+        self.register_buffer("transition", identity)
+        self.register_buffer("own_rows", torch.tensor(False))
+        self.register_buffer("first_rows", identity.repeat(len(VARIANTS), 1, 1))
+        self.register_buffer("evidence", torch.full((len(VARIANTS),), -torch.inf))
+        self.register_buffer("equal_rows", identity.repeat(len(VARIANTS), 1, 1))
+        self.register_buffer("equal_evidence", torch.full((len(VARIANTS),), -torch.inf))
+        self.register_buffer("own_evidence", torch.tensor(-torch.inf))
+        asked = batch.noisy.numel() if self._has_opinions(batch) else 0
+        self.register_buffer("beliefs", torch.zeros(asked, batch.class_count))
+        self.register_buffer("confusion", torch.zeros_like(identity))
+        self.register_buffer("phase", torch.tensor(TRAINING))
+        self.register_buffer("learning", torch.tensor(0))
+
+    @property
+    def variant(self) -> str:
+        """The variant of the prior: the one asked for, or the one with the most evidence for the rows that T has."""
+        if self.config.variant != "auto":
+            return self.config.variant
+        evidence = self.evidence if self.own_rows else self.equal_evidence
+        return VARIANTS[int(evidence.argmax())]
+
+    def stages(self, batch: Batch) -> list[Stage]:
+        """Learn T with every candidate, with rows of their own and equal ones, and from another start, then train."""
+        config, stages = self.config, []
+        if self._learns_transition(batch):
+            for name, phase in (("first rows", FIRST_ROWS), ("equal rows", EQUAL_ROWS)):
+                for variant in config.candidates:
+                    stages.append(self._estimate(f"{name}, {variant}", config.estimate_epochs, phase, variant))
+            stages.append(self._estimate("labels", config.label_epochs, LABELS))
+            stages.append(self._estimate("own rows", config.estimate_epochs, OWN_ROWS))
+            if self._has_opinions(batch):
+                stages.append(self._estimate("opinions", config.estimate_epochs, OPINIONS))
+        train = Stage(
+            name="train",
+            epochs=config.epochs,
+            optimisers={"main": Optimiser(self.prior.parameters(), config.learning_rate, config.weight_decay)},
+            updates=(Update(self.loss),),
+            begin=self._begin_training,
+        )
+        return [*stages, train]
+
+    def loss(self, batch: Batch, randomness: Randomness) -> Terms:
+        """Minus the log-likelihood under T as it was learned, or its M-step for the opinions."""
+        logits = self.prior(batch.graph, self.variant, randomness.dropout)
+        weight = self.config.trusted_weight
+        if self.beliefs.numel() > 0:
+            return expected_cross_entropy(logits, batch, self.beliefs, trusted_weight=weight)
+        return negative_log_likelihood(logits, batch, batch.noisy, self.channel, trusted_weight=weight)
+
+    @property
+    def channel(self) -> Tensor:
+        """What stands between the prior and the given labels: T with rows of its own, else nothing."""
+        return self.transition if self.own_rows else torch.eye(len(self.transition), device=self.transition.device)
+
+    def predict(self, batch: Batch) -> Tensor:
+        """The prior: what the graph says about every node's true label, whatever label it was given."""
+        if int(self.phase) != TRAINING:
+            return self.halves.predict(batch, VARIANTS[int(self.learning)], bound=self._bound)
+        probabilities: Tensor = self.prior(batch.graph, self.variant, None).softmax(dim=1)
+        return probabilities
+
+    def given_distribution(self, probabilities: Tensor) -> Tensor:
+        r""":math:`\pi T` with the T of the loss at hand: as far as it is learned, and in training :attr:`channel`."""
+        return probabilities @ (self.channel if int(self.phase) == TRAINING else self.transition)
+
+    def label_quality(self, batch: Batch, probabilities: Tensor) -> Tensor:
+        r""":math:`q_i(\tilde y_i)`: the posterior probability that the given label is the true one; 1 on T_C."""
+        if not self.evidence.isfinite().any():  # no T was learned
+            return super().label_quality(batch, probabilities)
+        quality = torch.full((batch.node_count,), float("nan"), device=probabilities.device)
+        known = (batch.given >= 0).nonzero().squeeze(1)
+        labels = batch.given[known]
+        posterior = label_posterior(probabilities[known].clamp(min=SMALLEST).log(), labels, self.transition)
+        quality[known] = posterior.gather(1, labels.unsqueeze(1)).squeeze(1)
+        quality[batch.trusted] = 1.0
+        return quality
+
+    def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
+        """While T is learned: E-step, M-step, and how likely unseen labels have become."""
+        phase, labels = int(self.phase), batch.noisy_labels
+        if phase in (OPINIONS, TRAINING):
+            return
+        logs = epoch.probabilities[batch.noisy].clamp(min=SMALLEST).log()
+        if phase != LABELS and epoch.index + 1 >= self.config.start_epochs:
+            counts = expected_counts(label_posterior(logs, labels, self.transition), labels)
+            if batch.checks is not None:
+                counts += batch.checks
+            self.transition.copy_(self._rows(counts))
+        if phase == LABELS:
+            self.confusion.copy_(expected_counts(epoch.probabilities[batch.trusted], batch.trusted_labels).T)
+            return
+        evidence = calibrated_evidence(logs, labels, self.transition)
+        if phase == OWN_ROWS:
+            self.own_evidence.copy_(evidence)
+        elif phase == EQUAL_ROWS:
+            self.equal_evidence[self.learning] = evidence
+            self.equal_rows[self.learning] = self.transition
+        else:
+            self.evidence[self.learning] = evidence
+            self.first_rows[self.learning] = self.transition
+
+    def _estimate(self, name: str, epochs: int, phase: int, variant: str | None = None) -> Stage:
+        adam = Optimiser(self.halves.parameters(), self.config.learning_rate, self.config.weight_decay)
+        return Stage(
+            name=name,
+            epochs=epochs,
+            optimisers={"main": adam},
+            updates=(Update(self._estimate_loss),),
+            selects=False,
+            begin=partial(self._begin, phase, variant),
+        )
+
+    def _begin(self, phase: int, variant: str | None, batch: Batch, randomness: Randomness) -> None:
+        if int(self.phase) == TRAINING:  # one cut for everything that is compared
+            self.halves.draw(batch, randomness.sampling)
+        self.halves.restart(batch, randomness.sampling)
+        if phase == OPINIONS:
+            self._decide()
+            self.phase.fill_(phase)
+            self.learning.fill_(VARIANTS.index(self.variant))
+            return
+        self.phase.fill_(phase)
+        self.learning.fill_(VARIANTS.index(variant) if variant else int(self.evidence.argmax()))
+        if phase == LABELS:
+            self.transition.copy_(torch.eye(batch.class_count))
+        elif phase == FIRST_ROWS:
+            self.transition.copy_(uninformed_rows(batch.trusted_labels, batch.class_count))
+        else:
+            self.transition.copy_(self._rows(self._start_counts()))
+
+    @property
+    def _bound(self) -> float:
+        return 0.0 if int(self.phase) == LABELS else self.config.logit_bound
+
+    def _start_counts(self) -> Tensor:
+        """What was said of T_C, and for every class one label more that is half right: all there is without T_C."""
+        classes = len(self.confusion)
+        return self.confusion + (torch.eye(classes, device=self.confusion.device) + 1 / classes) / 2
+
+    def _rows(self, counts: Tensor) -> Tensor:
+        if int(self.phase) == EQUAL_ROWS:
+            return shared_rows(counts, least=LEAST)
+        return learn_transition(counts, largest_strength=self.config.largest_strength)
+
+    def _estimate_loss(self, batch: Batch, randomness: Randomness) -> Terms:
+        config = self.config
+        weight = 0.0 if int(self.phase) == LABELS else config.estimate_trusted_weight
+        terms: Terms = {}
+        variant = VARIANTS[int(self.learning)]
+        for index, network in enumerate(self.halves.networks):
+            logits = network(batch.graph, variant, randomness.dropout, bound=self._bound)
+            parts = negative_log_likelihood(
+                logits, batch, self.halves.nodes(index), self.transition, trusted_weight=weight
+            )
+            terms |= {f"{name}_{index}": value for name, value in parts.items()}
+        return terms
+
+    def _learns_transition(self, batch: Batch) -> bool:
+        return batch.noisy.numel() > 1 and self.config.estimate_epochs > 0
+
+    def _has_opinions(self, batch: Batch) -> bool:
+        return self.config.targets == "posterior" and self._learns_transition(batch)
+
+    def _decide(self) -> None:
+        """Which T stays."""
+        first = self.evidence[self.learning]
+        if first >= self.own_evidence:
+            self.transition.copy_(self.first_rows[self.learning])
+        best = torch.maximum(first, self.own_evidence)
+        self.own_rows.fill_(bool(best - self.equal_evidence.max() >= self.config.gain))
+        if not self.own_rows:
+            self.transition.copy_(self.equal_rows[VARIANTS.index(self.variant)])
+
+    def _begin_training(self, batch: Batch, randomness: Randomness) -> None:
+        if int(self.phase) == OWN_ROWS:
+            self._decide()
+        elif int(self.phase) == OPINIONS:
+            with torch.no_grad():
+                opinions = self.halves.predict(batch, self.variant, bound=self._bound)[batch.noisy]
+            logs = opinions.clamp(min=SMALLEST).log()
+            self.beliefs.copy_(label_posterior(logs, batch.noisy_labels, self.transition))
+        self.phase.fill_(TRAINING)

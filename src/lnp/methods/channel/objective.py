@@ -1,0 +1,74 @@
+r"""The loss: minus the log-likelihood of everything that is given.
+
+.. math:: \mathcal L(\theta, T) = -\frac{1}{|T_N|} \sum_{i \in T_N} \log \sum_k \pi_i(k)\, T_{k \tilde y_i}
+          \; - \; \lambda \sum_{i \in T_C} v_i \log \pi_i(y_i),
+          \qquad \pi_i = P_\theta(y_i \mid G)
+
+A trusted node's channel is the identity, so its sum over k has one term left: cross entropy is the same likelihood.
+The weights v sum to 1 and give every class of T_C the same share. T_C is no sample of the graph: it is chosen class by
+class, or grows by the labels that looked most wrong, and how many nodes of a class were checked says nothing about how
+large the class is. Where all classes have as many, :math:`v_i = 1 / |T_C|`, and at :math:`\lambda = |T_C| / |T_N|` a
+trusted label weighs as much as another; they are few, and the only ones that say which class is which, so λ is larger.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from lnp.losses.cross_entropy import cross_entropy
+from lnp.losses.marginal_likelihood import negative_log_marginal
+from lnp.methods.base import Terms
+from lnp.methods.batch import Batch
+
+__all__ = ["expected_cross_entropy", "negative_log_likelihood"]
+
+
+def negative_log_likelihood(
+    logits: Tensor, batch: Batch, nodes: Tensor, transition: Tensor, *, trusted_weight: float
+) -> Terms:
+    """The two terms; one without nodes is left out.
+
+    Args:
+        logits: Z of all nodes.
+        batch: What the method sees.
+        nodes: The nodes of T_N to learn from.
+        transition: T.
+        trusted_weight: λ.
+    """
+    terms: Terms = {}
+    if nodes.numel() > 0:
+        terms["marginal"] = negative_log_marginal(logits[nodes], batch.given[nodes], transition).mean()
+    return terms | _trusted_term(logits, batch, trusted_weight)
+
+
+def expected_cross_entropy(logits: Tensor, batch: Batch, beliefs: Tensor, *, trusted_weight: float) -> Terms:
+    r"""The M-step for :math:`\theta`: :math:`-\frac{1}{|T_N|} \sum_i \sum_k q_i(k) \log \pi_i(k)`, and the term of T_C.
+
+    With q the posterior of the same network it has the gradient of the likelihood.
+
+    Args:
+        logits: Z of all nodes.
+        batch: What the method sees.
+        beliefs: q of the nodes of T_N, ``(m, c)``.
+        trusted_weight: λ.
+    """
+    expected = -(beliefs * logits[batch.noisy].log_softmax(dim=1)).sum(dim=1).mean()
+    return {"posterior_ce": expected} | _trusted_term(logits, batch, trusted_weight)
+
+
+def _trusted_term(logits: Tensor, batch: Batch, weight: float) -> Terms:
+    if batch.trusted.numel() == 0 or weight == 0:
+        return {}
+    losses = cross_entropy(logits[batch.trusted], batch.trusted_labels)
+    return {"trusted_ce": weight * (losses / _class_divisors(batch.trusted_labels)).sum()}
+
+
+def _class_divisors(labels: Tensor) -> Tensor:
+    """1 / v, one number per node: the size of its class times the number of classes.
+
+    >>> import torch
+    >>> _class_divisors(torch.tensor([0, 2, 2, 2, 2])).tolist()
+    [2, 8, 8, 8, 8]
+    """
+    counts = labels.bincount()
+    return counts[labels] * (counts > 0).sum()

@@ -1,0 +1,93 @@
+r"""The prior :math:`P_\theta(y \mid G)`: a backbone, and what a graph may need beside it.
+
+============  ===================================================================================================
+``plain``     :math:`Z = B(G)`
+``smooth``    :math:`Z_{t+1} = (1 - a) S Z_t + a Z_0` from :math:`Z_0 = B(G)`: labels that reach further (homophily)
+``features``  :math:`Z = B(G) + \mathrm{relu}(X W + b)\,V`: a node's own features, unmixed with its neighbours'
+``links``     :math:`Z = B(G) + \mathrm{relu}(A W + b)\,V`: *who* the neighbours are, whatever their features
+============  ===================================================================================================
+
+B is any backbone, S its propagation matrix and A the adjacency matrix; for A a row of W belongs to each node. V starts
+at zero, so every variant but "smooth" starts as the plain one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from torch import Tensor, nn
+
+from lnp.methods.batch import Batch
+from lnp.methods.channel.config import ChannelConfig
+from lnp.nn.dropout import dropout
+from lnp.nn.graph_tensors import GraphTensors
+from lnp.nn.linear import Linear
+from lnp.nn.sparse import Multiplier, SparseMatrix
+from lnp.seeds import Generator
+
+__all__ = ["Path", "Prior"]
+
+
+class Path(nn.Module):
+    r""":math:`\mathrm{relu}(M W + b)\,V` for a fixed matrix M; V starts at zero."""
+
+    def __init__(self, inputs: int, width: int, outputs: int, rate: float, generator: Generator) -> None:
+        super().__init__()
+        self.inner = Linear(inputs, width, generator)
+        self.outer = Linear(width, outputs, generator, bias=False)
+        nn.init.zeros_(self.outer.weight)
+        self.rate = rate
+
+    def forward(self, matrix: Tensor | Multiplier, generator: Generator | None) -> Tensor:
+        """What is added to the backbone's logits."""
+        hidden = dropout(self.inner(matrix).relu(), self.rate, generator if self.training else None)
+        outputs: Tensor = self.outer(hidden)
+        return outputs
+
+
+class Prior(nn.Module):
+    """One network of any variant. It holds the weights of all; those that a variant does not use never move.
+
+    Args:
+        config: Backbone and sizes.
+        batch: For the sizes.
+        generator: Draws the initial weights.
+        hidden: Hidden width of the backbone.
+    """
+
+    def __init__(self, config: ChannelConfig, batch: Batch, generator: Generator, *, hidden: int) -> None:
+        super().__init__()
+        inputs, classes, width = batch.graph.features.shape[1], batch.class_count, config.path_width
+        self.config = config
+        self.backbone = replace(config, hidden=hidden).network(inputs, classes, generator)
+        self.features = Path(inputs, width, classes, config.dropout, generator)
+        self.links = Path(batch.node_count, width, classes, config.dropout, generator)
+        self.adjacency: SparseMatrix | None = None  # built when a variant asks for it
+
+    def forward(self, graph: GraphTensors, variant: str, generator: Generator | None, *, bound: float = 0.0) -> Tensor:
+        r"""The logits Z.
+
+        Args:
+            graph: G.
+            variant: One of :data:`~lnp.methods.channel.config.VARIANTS`.
+            generator: Source of dropout in training.
+            bound: b, if not 0: z becomes :math:`z / \sqrt{1 + \lVert z \rVert^2 / b^2}`, which is shorter than b.
+        """
+        logits: Tensor = self.backbone(graph, generator)
+        if variant == "smooth":
+            first, share = logits, self.config.restart
+            propagation = graph.propagation(self.config.normalisation)
+            for _ in range(self.config.smoothing_steps):
+                logits = (1 - share) * (propagation @ logits) + share * first
+        elif variant == "features":
+            logits = logits + self.features(graph.features, generator)
+        elif variant == "links":
+            logits = logits + self.links(self._adjacency(graph), generator)
+        if bound > 0:
+            logits = logits * (1 + logits.square().sum(dim=1, keepdim=True) / bound**2).rsqrt()
+        return logits
+
+    def _adjacency(self, graph: GraphTensors) -> SparseMatrix:
+        if self.adjacency is None:
+            self.adjacency = SparseMatrix.from_scipy(graph.graph.adjacency, symmetric=True, device=graph.device)
+        return self.adjacency

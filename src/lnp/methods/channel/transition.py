@@ -1,0 +1,115 @@
+r"""The M-step for T: counts, a prior that the rows share, and how much that prior counts.
+
+With beliefs :math:`q_i(k)` about the true label of each node of T_N, the expected counts and the mode of T are
+
+.. math:: C_{kj} = \sum_{i : \tilde y_i = j} q_i(k), \qquad
+          T_{kj} = \frac{s\,m_{kj} + C_{kj}}{s + \sum_l C_{kl}},
+
+the mode under :math:`p(T) \propto \prod_{kj} T_{kj}^{s\,m_{kj}}`, a Dirichlet distribution for each row. Its centre m
+is what the rows have in common: all keep a label with the mean probability d and lose it to every other class alike,
+
+.. math:: m_{kk} = d, \quad m_{kj} = (1 - d)/(c - 1), \qquad d = \frac1c \sum_k C_{kk} / \textstyle\sum_l C_{kl}.
+
+How many labels s this prior is worth is settled by its evidence, the probability of the counts with T integrated out:
+
+.. math:: \log p(C \mid s) = \sum_k \Big[ \log\frac{\Gamma(s)}{\Gamma(s + \sum_l C_{kl})}
+          + \sum_j \log\frac{\Gamma(s\,m_{kj} + C_{kj})}{\Gamma(s\,m_{kj})} \Big].
+
+Where noise is uniform the rows agree, s is large and they are learned together, which a rare class with few nodes of
+its own needs most. Where each class has its own confusions s is small, and each row goes its own way.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+__all__ = [
+    "STRENGTHS",
+    "expected_counts",
+    "learn_transition",
+    "log_evidence",
+    "posterior_mode",
+    "shared_rows",
+    "uninformed_rows",
+]
+
+STRENGTHS = (2.0, 5.0, 10.0, 20.0, 40.0, 60.0, 80.0, 160.0, 320.0, 640.0)
+"""The values of s that are compared."""
+
+
+def uninformed_rows(trusted_labels: Tensor, class_count: int) -> Tensor:
+    """T before anything is known: all labels alike in the row of a class that T_C teaches, in others half are right.
+
+    >>> uninformed_rows(torch.tensor([1]), 2).tolist()
+    [[0.75, 0.25], [0.5, 0.5]]
+    """
+    rows = torch.full((class_count, class_count), 1 / class_count, device=trusted_labels.device)
+    taught = torch.bincount(trusted_labels, minlength=class_count) > 0
+    return torch.where(taught.unsqueeze(1), rows, (rows + torch.eye(class_count, device=rows.device)) / 2)
+
+
+def expected_counts(beliefs: Tensor, labels: Tensor) -> Tensor:
+    """C, ``(c, c)``: how many nodes of each true class (rows) have each given label (columns), as far as one knows.
+
+    Args:
+        beliefs: q, ``(m, c)``.
+        labels: Given labels, ``(m,)``.
+    """
+    classes = beliefs.shape[1]
+    return torch.zeros(classes, classes, dtype=beliefs.dtype, device=beliefs.device).index_add_(0, labels, beliefs).T
+
+
+def shared_rows(counts: Tensor, *, least: float = 0.0) -> Tensor:
+    """m: the matrix with one probability on its diagonal, the mean over the rows of C, and another elsewhere.
+
+    Args:
+        counts: C, ``(c, c)``.
+        least: At least this share of the labels is kept for sure; the rest may be drawn at random from all classes.
+
+    >>> shared_rows(torch.tensor([[9.0, 1.0], [3.0, 7.0]]).double()).round(decimals=4).tolist()
+    [[0.8, 0.2], [0.2, 0.8]]
+    """
+    classes = counts.shape[0]
+    if classes == 1:
+        return torch.ones_like(counts)
+    kept = (counts.diagonal() / counts.sum(dim=1).clamp(min=1e-12)).mean()
+    kept = kept.clamp(max(1e-3, least + (1 - least) / classes if least > 0 else 0.0), 1 - 1e-3)
+    rest = (1 - kept) / (classes - 1)
+    return rest.expand(classes, classes) + (kept - rest) * torch.eye(classes, dtype=counts.dtype, device=counts.device)
+
+
+def log_evidence(counts: Tensor, pseudo: Tensor) -> Tensor:
+    r""":math:`\log p(C)` with every row of T integrated out under Dirichlet distributions.
+
+    Args:
+        counts: C, ``(c, c)``.
+        pseudo: :math:`s\,m`, ``(..., c, c)``; one value for each leading index.
+    """
+    rows = torch.lgamma(pseudo.sum(dim=-1)) - torch.lgamma(pseudo.sum(dim=-1) + counts.sum(dim=-1))
+    entries = torch.lgamma(pseudo + counts) - torch.lgamma(pseudo)
+    return (rows + entries.sum(dim=-1)).sum(dim=-1)
+
+
+def posterior_mode(counts: Tensor, pseudo: Tensor) -> Tensor:
+    r"""T of the largest :math:`\sum_{kj} (C_{kj} + s\,m_{kj}) \log T_{kj}`.
+
+    >>> posterior_mode(torch.tensor([[6.0, 2.0], [0.0, 0.0]]).double(), torch.ones(2, 2)).round(decimals=4).tolist()
+    [[0.7, 0.3], [0.5, 0.5]]
+    """
+    total = counts + pseudo
+    return total / total.sum(dim=1, keepdim=True)
+
+
+def learn_transition(counts: Tensor, *, largest_strength: float = max(STRENGTHS)) -> Tensor:
+    """T from C under the shared prior, whose strength s is the one of :data:`STRENGTHS` with the most evidence.
+
+    Args:
+        counts: C, ``(c, c)``.
+        largest_strength: No s above this is used. Where the rows seem to agree only because nothing is known yet, more
+            would tie them together for good.
+    """
+    centre = shared_rows(counts)
+    strengths = torch.tensor(STRENGTHS, dtype=counts.dtype, device=counts.device)
+    strength = strengths[log_evidence(counts, strengths.view(-1, 1, 1) * centre).argmax()]
+    return posterior_mode(counts, strength.clamp(max=largest_strength) * centre)

@@ -1,0 +1,1 @@
+"""The review page: people look at suspect labels, one after the other, and say what they should be."""

@@ -1,0 +1,535 @@
+"""The model as a whole: what T becomes, who is trained when, and what is left when something is missing."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from lnp.datasets.dataset import Dataset
+from lnp.datasets.synthetic import SyntheticConfig, synthetic
+from lnp.engine.fit import FitOptions, FitResult, fit
+from lnp.engine.selection import Selection, select_last, select_validation
+from lnp.experiments.protocol import Task, prepare
+from lnp.graph.graph import Graph
+from lnp.graph.labels import ObservedLabels
+from lnp.methods.base import Epoch, Method
+from lnp.methods.batch import Batch, full_batch
+from lnp.methods.channel.config import CANDIDATES, VARIANTS, ChannelConfig
+from lnp.methods.channel.model import EQUAL_ROWS, FIRST_ROWS, LABELS, LEAST, OPINIONS, OWN_ROWS, TRAINING, Channel
+from lnp.methods.channel.prior import Prior
+from lnp.methods.channel.transition import learn_transition, shared_rows
+from lnp.nn.sparse import SparseMatrix
+from lnp.seeds import Randomness, Seeds
+
+SHORT = {
+    "hidden": 16,
+    "variant": "smooth",
+    "learning_rate": 0.02,
+    "estimate_epochs": 50,
+    "label_epochs": 25,
+    "start_epochs": 15,
+    "epochs": 40,
+}
+TINY = {"hidden": 8, "estimate_epochs": 4, "label_epochs": 4, "start_epochs": 1, "epochs": 4}
+NOISE = np.array([[0.7, 0.2, 0.1], [0.0, 0.6, 0.4], [0.3, 0.1, 0.6]])
+
+
+def build(batch: Batch, **options: object) -> Channel:
+    return Channel(ChannelConfig(**options), batch, Seeds(0).generator("initialisation"))  # type: ignore[arg-type]
+
+
+def train(model: Channel, batch: Batch, **options: object) -> FitResult:
+    fit_options = FitOptions(**options)  # type: ignore[arg-type]
+    return fit(model, batch, select_last(), Seeds(0).randomness(), fit_options)
+
+
+@pytest.fixture(scope="module")
+def dataset() -> Dataset:
+    """Easy: 300 nodes, three classes, neighbours mostly alike."""
+    config = SyntheticConfig(nodes=300, classes=3, mean_degree=8, homophily=0.9, features=8, signal=3.5)
+    return synthetic(config, Seeds(1).generator("graph"))
+
+
+def task_of(dataset: Dataset, noise: str, rate: float) -> tuple[Task, Batch]:
+    task = prepare(dataset, "random", noise, rate, Seeds(1), trusted_size=12, selection="last")
+    return task, full_batch(task.graph, task.observed, task.split.train)
+
+
+def accuracy(result: FitResult, dataset: Dataset, nodes: np.ndarray) -> float:
+    right = result.probabilities.argmax(dim=1).numpy() == dataset.truth.labels
+    return float(right[nodes].mean())
+
+
+# What T becomes
+
+
+def test_flip_noise_has_rows_of_its_own_close_to_the_true_ones(dataset: Dataset) -> None:
+    task, batch = task_of(dataset, "pair", 0.4)
+    model = build(batch, **SHORT)
+    result = train(model, batch)
+    assert bool(model.own_rows)
+    assert max(model.own_evidence, model.evidence.max()) - model.equal_evidence.max() > model.config.gain
+    np.testing.assert_allclose(model.transition.numpy(), task.corruption.realised_matrix, atol=0.08)
+    assert torch.equal(model.channel, model.transition)
+    assert accuracy(result, dataset, task.split.test) > 0.95
+    wrong = batch.noisy[torch.from_numpy(dataset.truth.labels)[batch.noisy] != batch.noisy_labels]
+    quality = model.label_quality(batch, result.probabilities)
+    assert quality[wrong].median() < 0.1
+    assert quality[batch.noisy].mean().item() == pytest.approx(1 - task.corruption.realised_rate, abs=0.08)
+
+
+def test_uniform_noise_has_equal_rows_and_the_labels_are_learnt_as_they_are(dataset: Dataset) -> None:
+    task, batch = task_of(dataset, "uniform", 0.4)
+    model = build(batch, **SHORT)
+    result = train(model, batch)
+    assert not bool(model.own_rows)
+    assert max(model.own_evidence, model.evidence.max()) - model.equal_evidence.max() < model.config.gain
+    assert torch.equal(model.transition, model.equal_rows[model.equal_evidence.argmax()])
+    diagonal, elsewhere = model.transition.diagonal(), model.transition[~torch.eye(3, dtype=torch.bool)]
+    assert diagonal.unique().numel() == elsewhere.unique().numel() == 1
+    assert diagonal[0].item() == pytest.approx(0.6, abs=0.2)  # bounded logits leave some of the prior's doubt in T
+    assert torch.equal(model.channel, torch.eye(3))
+    assert accuracy(result, dataset, task.split.test) > 0.95
+
+
+@pytest.mark.parametrize(("first", "own", "equal", "kept"), [
+    (-0.8, -0.9, -1.0, "first"),
+    (-0.9, -0.8, -1.0, "own"),
+    (-0.9, -0.97, -0.92, "equal"),
+    (-0.97, -0.9, -0.92, "equal"),
+])  # fmt: skip
+def test_the_better_start_stays_if_it_beats_equal_rows(
+    batch: Batch, first: float, own: float, equal: float, kept: str
+) -> None:
+    model = build(batch, variant="smooth", gain=0.05)
+    model.learning.fill_(VARIANTS.index("smooth"))
+    model.phase.fill_(OWN_ROWS)
+    model.evidence[model.learning], model.own_evidence[...], model.equal_evidence[...] = first, own, equal
+    matrices = {"own": torch.from_numpy(NOISE).float(), "equal": 0.4 * torch.eye(3) + 0.2, "first": torch.eye(3)}
+    model.transition.copy_(matrices["own"])
+    model.equal_rows.copy_(matrices["equal"])
+    model.first_rows[model.learning] = matrices["first"]
+    model._begin_training(batch, Seeds(0).randomness())
+    assert bool(model.own_rows) == (kept != "equal")
+    assert torch.equal(model.transition, matrices[kept])
+    assert int(model.phase) == TRAINING
+
+
+@pytest.mark.parametrize(
+    ("homophily", "signal", "variant"), [(0.95, 1.5, "smooth"), (1 / 3, 6.0, "features")], ids=["alike", "unlike"]
+)
+def test_auto_takes_what_suits_the_graph(homophily: float, signal: float, variant: str) -> None:
+    config = SyntheticConfig(nodes=200, classes=3, mean_degree=6, homophily=homophily, features=8, signal=signal)
+    _, batch = task_of(synthetic(config, Seeds(1).generator("graph")), "uniform", 0.3)
+    model = build(batch, **SHORT | {"variant": "auto", "estimate_epochs": 40, "label_epochs": 1, "epochs": 1})
+    train(model, batch)
+    assert model.variant == variant
+    for evidence in (model.evidence, model.equal_evidence):
+        assert {VARIANTS[number] for number in evidence.isfinite().nonzero().squeeze(1)} == set(CANDIDATES)
+    assert VARIANTS[int(model.learning)] == VARIANTS[int(model.evidence.argmax())]  # the later stages went on with it
+
+
+@pytest.mark.parametrize(("own", "variant"), [(-0.8, "links"), (-1.0, "features")])
+def test_each_kind_of_rows_has_its_own_best_variant(batch: Batch, own: float, variant: str) -> None:
+    model = build(batch, variant="auto", gain=0.05)
+    model.evidence.copy_(torch.tensor([-torch.inf, -1.2, -1.1, -1.0]))
+    model.equal_evidence.copy_(torch.tensor([-torch.inf, -1.2, -0.9, -1.0]))
+    model._begin(OWN_ROWS, None, batch, Seeds(0).randomness())
+    assert VARIANTS[int(model.learning)] == "links"
+    model.own_evidence.fill_(own)
+    model.equal_rows[VARIANTS.index("features")] = 0.4 * torch.eye(3) + 0.2
+    model._begin_training(batch, Seeds(0).randomness())
+    assert model.variant == variant
+    assert torch.equal(model.transition, model.equal_rows[2]) == (variant == "features")
+
+
+def test_links_that_tell_the_class_are_seen() -> None:
+    """Every node is joined to one of three hubs, features are noise: only who the neighbour is says anything."""
+    rng = np.random.default_rng(0)
+    labels = np.r_[[0, 0, 0], rng.integers(0, 3, 180)]  # hubs first, all of one class
+    edges = np.stack([np.arange(3, 183), labels[3:]])
+    graph = Graph.from_edges(edges, rng.normal(size=(183, 4)).astype(np.float32), class_count=3)
+    given = np.where(rng.random(183) < 0.2, rng.integers(0, 3, 183), labels)
+    given[150:] = -1
+    trusted = np.isin(np.arange(183), np.arange(3, 15))
+    given[trusted] = labels[trusted]
+    batch = full_batch(graph, ObservedLabels(given, trusted, class_count=3), np.arange(150))
+    evidence, right = {}, {}
+    for variant in ("features", "links"):
+        model = build(
+            batch, **SHORT | {"variant": variant, "backbone": "mlp", "estimate_epochs": 30, "label_epochs": 1}
+        )
+        result = train(model, batch)
+        evidence[variant] = model.evidence.max().item()
+        right[variant] = (result.probabilities.argmax(dim=1).numpy() == labels)[150:].mean()
+    assert evidence["links"] > evidence["features"] + 0.1
+    assert right["features"] < 0.6
+    assert right["links"] > 0.9
+
+
+def test_relabelling_the_classes_relabels_t_and_the_predictions(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the first draw to the last epoch, with the outputs of every fresh network in the new order."""
+    new = torch.tensor([2, 0, 1])  # class k is called new[k]
+    old = new.argsort()
+    plain = build(batch, **TINY)
+    learned: list[torch.Tensor] = []
+    before = train(plain, batch, on_epoch=lambda *_: learned.append(plain.transition.clone())).probabilities
+
+    def renamed_prior(*arguments: object, **options: object) -> Prior:
+        prior = Prior(*arguments, **options)  # type: ignore[arg-type]
+        last = prior.backbone.layers[-1]
+        with torch.no_grad():
+            last.weight.copy_(last.weight[:, old])
+            last.bias.copy_(last.bias[old])
+        return prior
+
+    for module in ("model", "halves"):
+        monkeypatch.setattr(f"lnp.methods.channel.{module}.Prior", renamed_prior)
+    renamed = replace(batch, given=torch.where(batch.given >= 0, new[batch.given], batch.given))
+    model = build(renamed, **TINY)
+    again: list[torch.Tensor] = []
+    after = train(model, renamed, on_epoch=lambda *_: again.append(model.transition.clone())).probabilities
+    torch.testing.assert_close(after, before[:, old], rtol=0, atol=1e-4)
+    torch.testing.assert_close(torch.stack(again), torch.stack(learned)[:, old][:, :, old], rtol=0, atol=1e-3)
+    torch.testing.assert_close(model.confusion, plain.confusion[old][:, old], rtol=0, atol=1e-3)
+    torch.testing.assert_close(model.evidence, plain.evidence, rtol=0, atol=1e-4)
+    own = learned[-5]  # after the last epoch with own rows
+    assert (own - own[old][:, old]).abs().max() > 0.01  # or nothing was tested
+
+
+# One epoch of learning T, by hand
+
+
+def epoch_with(probabilities: torch.Tensor, index: int) -> Epoch:
+    return Epoch("", index, 10, probabilities, lambda _: math.nan, True)
+
+
+def random_probabilities(count: int, seed: int = 0) -> torch.Tensor:
+    return torch.from_numpy(np.random.default_rng(seed).dirichlet(np.ones(3), count)).float()
+
+
+@pytest.mark.parametrize("checks", [None, [[4, 1, 0], [0, 3, 0], [0, 7, 2]]])
+@pytest.mark.parametrize("phase", [FIRST_ROWS, EQUAL_ROWS, OWN_ROWS])
+def test_an_epoch_is_an_e_step_and_an_m_step(batch: Batch, phase: int, checks: list[list[int]] | None) -> None:
+    batch = replace(batch, checks=None if checks is None else torch.tensor(checks))
+    model = build(batch, start_epochs=3)
+    model.phase.fill_(phase)
+    model.learning.fill_(2)
+    model.transition.copy_(torch.from_numpy(NOISE))
+    probabilities = random_probabilities(60)
+    model.end_epoch(batch, epoch_with(probabilities, index=1))
+    assert torch.equal(model.transition, torch.from_numpy(NOISE).float())  # not yet
+    model.end_epoch(batch, epoch_with(probabilities, index=2))
+    counts = np.zeros((3, 3)) if checks is None else np.array(checks, float)  # checked labels count as they were
+    for node in batch.noisy.tolist():
+        label = int(batch.given[node])
+        joint = probabilities[node].double().numpy() * NOISE[:, label]
+        counts[:, label] += joint / joint.sum()
+    if phase == EQUAL_ROWS:
+        rows = partial(shared_rows, least=LEAST)
+    else:
+        rows = partial(learn_transition, largest_strength=60.0)
+    torch.testing.assert_close(model.transition, rows(torch.from_numpy(counts)).float())
+    likelihoods = []
+    for power in (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8):
+        sharper = probabilities[batch.noisy].double() ** power
+        given = (sharper / sharper.sum(dim=1, keepdim=True)) @ model.transition.double()
+        likelihoods.append(given.gather(1, batch.noisy_labels.unsqueeze(1)).log().mean().item())
+    found = {FIRST_ROWS: model.evidence[2], EQUAL_ROWS: model.equal_evidence[2], OWN_ROWS: model.own_evidence}
+    assert found[phase].item() == pytest.approx(max(likelihoods), rel=1e-5)
+    assert sum(value.isfinite().item() for value in found.values()) == 1
+    if phase != OWN_ROWS:
+        kept = model.equal_rows[2] if phase == EQUAL_ROWS else model.first_rows[2]
+        assert torch.equal(kept, model.transition)
+
+
+def test_before_the_first_step_t_says_nothing_of_classes_with_trusted_nodes(batch: Batch) -> None:
+    """All labels alike in every row; half of them right where nobody is trusted."""
+    untrusted = replace(batch, trusted=batch.trusted[batch.trusted_labels != 1])
+    model = build(untrusted)
+    model._begin(FIRST_ROWS, "smooth", untrusted, Seeds(0).randomness())
+    np.testing.assert_allclose(model.transition.numpy() * 6, [[2, 2, 2], [1, 4, 1], [2, 2, 2]], rtol=1e-6)
+
+
+def test_equal_rows_are_never_pure_noise(batch: Batch) -> None:
+    """Where the networks say nothing, T would say nothing either, and nothing would ever be learned from it."""
+    model = build(batch, start_epochs=0)
+    model.phase.fill_(EQUAL_ROWS)
+    model.transition.fill_(1 / 3)
+    model.end_epoch(batch, epoch_with(torch.full((60, 3), 1 / 3), index=0))
+    torch.testing.assert_close(model.transition, LEAST * torch.eye(3) + (1 - LEAST) / 3)
+
+
+def test_the_start_of_t_is_what_was_said_of_the_trusted_nodes(batch: Batch) -> None:
+    model = build(batch, variant="smooth")
+    model.phase.fill_(LABELS)
+    probabilities = random_probabilities(60, seed=1)
+    model.end_epoch(batch, epoch_with(probabilities, index=0))
+    assert torch.equal(model.transition, torch.eye(3))
+    said = np.zeros((3, 3))
+    for node in batch.trusted.tolist():
+        said[int(batch.given[node])] += probabilities[node].numpy()
+    np.testing.assert_allclose(model.confusion.numpy(), said, rtol=1e-5)
+    model._begin(OWN_ROWS, None, batch, Seeds(0).randomness())
+    counts = torch.from_numpy(said + 0.5 * np.eye(3) + 0.5 / 3)
+    torch.testing.assert_close(model.transition, learn_transition(counts, largest_strength=60.0).float())
+
+
+def test_training_leaves_t_alone(batch: Batch) -> None:
+    model = build(batch)
+    model.end_epoch(batch, epoch_with(random_probabilities(60), index=99))
+    assert torch.equal(model.transition, torch.eye(3))
+    assert not model.evidence.isfinite().any()
+
+
+# What the last network learns
+
+
+def test_the_loss_is_cross_entropy_unless_t_has_rows_of_its_own(batch: Batch) -> None:
+    model = build(batch, hidden=8, variant="smooth", trusted_weight=0.25).eval()
+    model.transition.copy_(torch.from_numpy(NOISE))
+    logits = model.prior(batch.graph, "smooth", None)
+    terms = model.loss(batch, Seeds(0).randomness())
+    torch.testing.assert_close(terms["marginal"], F.cross_entropy(logits[batch.noisy], batch.noisy_labels))
+    trusted = F.cross_entropy(logits[batch.trusted], batch.trusted_labels)
+    torch.testing.assert_close(terms["trusted_ce"], 0.25 * trusted)
+    model.own_rows.fill_(True)
+    terms = model.loss(batch, Seeds(0).randomness())
+    given = logits.softmax(dim=1) @ model.transition
+    torch.testing.assert_close(terms["marginal"], F.nll_loss(given.log()[batch.noisy], batch.noisy_labels))
+    torch.testing.assert_close(terms["trusted_ce"], 0.25 * trusted)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_gradient_of_the_loss_by_finite_differences(batch: Batch, variant: str) -> None:
+    """Along random directions of all weights, in double precision, with everything behind the loss."""
+    model = build(batch, hidden=8, variant=variant, dropout=0.0).double()
+    model.own_rows.fill_(True)
+    model.transition.copy_(torch.from_numpy(NOISE))
+    graph, rng = batch.graph, np.random.default_rng(0)
+    graph.features = graph.features.double()  # type: ignore[union-attr]
+    single, links = graph.propagation("row"), model.prior._adjacency(graph)
+    graph._propagations["row"] = SparseMatrix(single._forward.double(), single._backward.double())
+    model.prior.adjacency = SparseMatrix(links._forward.double(), links._backward.double())
+    used = [p for name, p in model.prior.named_parameters() if name.startswith(("backbone", variant))]
+    with torch.no_grad():
+        for p in used:
+            p.add_(torch.from_numpy(rng.normal(scale=0.3, size=p.shape)))  # away from the paths' zeros
+
+    def loss() -> torch.Tensor:
+        return torch.stack(list(model.loss(batch, Seeds(0).randomness()).values())).sum()
+
+    gradients = torch.autograd.grad(loss(), used)
+    step = 1e-6
+    for _ in range(3):
+        directions = [torch.from_numpy(rng.normal(size=p.shape)) for p in used]
+        slope = sum((g * d).sum() for g, d in zip(gradients, directions, strict=True)).item()  # type: ignore[union-attr]
+        values = []
+        with torch.no_grad():
+            for move in (step, -2 * step, step):
+                for p, d in zip(used, directions, strict=True):
+                    p.add_(move * d)
+                values.append(loss().item())
+        assert (values[0] - values[1]) / (2 * step) == pytest.approx(slope, rel=1e-5)
+
+
+def test_quality_is_the_posterior_of_the_given_label(batch: Batch) -> None:
+    model, probabilities = build(batch), random_probabilities(60, seed=2)
+    base = Method.label_quality(model, batch, probabilities)
+    torch.testing.assert_close(model.label_quality(batch, probabilities), base, equal_nan=True)  # nothing learned yet
+    model.transition.copy_(torch.from_numpy(NOISE))
+    model.evidence[1] = -1.0
+    quality, trusted = model.label_quality(batch, probabilities), set(batch.trusted.tolist())
+    for node, label in enumerate(batch.given.tolist()):
+        if label < 0:
+            assert math.isnan(quality[node])
+            continue
+        joint = probabilities[node].double().numpy() * NOISE[:, label]
+        expected = 1.0 if node in trusted else joint[label] / joint.sum()
+        assert quality[node].item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_given_labels_are_foretold_with_the_t_of_the_loss_at_hand(batch: Batch) -> None:
+    model, probabilities = build(batch), random_probabilities(5)
+    model.transition.copy_(torch.from_numpy(NOISE))
+    through = probabilities @ torch.from_numpy(NOISE).float()
+    torch.testing.assert_close(model.given_distribution(probabilities), probabilities)
+    model.own_rows.fill_(True)
+    torch.testing.assert_close(model.given_distribution(probabilities), through)
+    model.own_rows.fill_(False)
+    model.phase.fill_(EQUAL_ROWS)
+    torch.testing.assert_close(model.given_distribution(probabilities), through)
+
+
+@pytest.mark.parametrize(("phase", "bound"), [(FIRST_ROWS, 3.0), (EQUAL_ROWS, 3.0), (LABELS, 0.0), (OWN_ROWS, 3.0)])
+def test_while_t_is_learned_the_halves_speak(batch: Batch, phase: int, bound: float) -> None:
+    model = build(batch, hidden=8, variant="smooth").eval()
+    with torch.no_grad():
+        for network in model.halves.networks:
+            network.backbone.layers[-1].weight.mul_(20)
+        final = model.predict(batch)
+        model.phase.fill_(phase)
+        model.learning.fill_(VARIANTS.index("smooth"))
+        model.halves.draw(batch, Seeds(0).generator("cut"))
+        found = model.predict(batch)
+        assert torch.equal(found, model.halves.predict(batch, "smooth", bound=bound))
+    assert not torch.allclose(found, final)
+
+
+# Stages
+
+
+def test_stages_share_one_cut_and_the_last_network_waits(batch: Batch) -> None:
+    model = build(batch, **TINY)
+    start = {name: value.clone() for name, value in model.prior.state_dict().items()}
+    cuts, stages, before, terms = [], [], {}, {}
+
+    def look(record, _: int) -> None:  # type: ignore[no-untyped-def]
+        stages.append(record.stage)
+        terms[record.stage] = set(record.terms)
+        cuts.append(model.halves.side.clone())
+        if record.stage != "train":
+            before.update({name: value.clone() for name, value in model.prior.state_dict().items()})
+
+    train(model, batch, on_epoch=look)
+    names = [f"{rows} rows, {variant}" for rows in ("first", "equal") for variant in ("smooth", "features", "links")]
+    names += ["labels", "own rows", "train"]
+    assert stages == [name for name in names for _ in range(4)]
+    assert all(torch.equal(cut, cuts[0]) for cut in cuts)
+    assert all(torch.equal(value, before[name]) for name, value in start.items())
+    end = model.prior.state_dict()
+    moved = {name.split(".")[0] for name, value in start.items() if not torch.equal(value, end[name])}
+    assert moved == {"backbone", model.variant} - {"smooth"}
+    assert terms["labels"] == {"marginal_0", "marginal_1"}  # T_C is what they are asked about, so they do not learn it
+    assert terms["own rows"] == {"marginal_0", "marginal_1", "trusted_ce_0", "trusted_ce_1"}
+    assert terms["train"] == {"marginal", "trusted_ce"}
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_the_last_network_learns_the_opinions_of_those_who_have_not_seen_the_label(batch: Batch, own: bool) -> None:
+    model = build(batch, **TINY, targets="posterior", gain=0.0 if own else 100.0)
+    stages, terms, said = [], {}, {}
+
+    def look(record, _: int) -> None:  # type: ignore[no-untyped-def]
+        stages.append(record.stage)
+        terms[record.stage] = set(record.terms)
+        if record.stage == "own rows" and own:
+            model.equal_evidence.fill_(-100.0)  # so that rows of their own win
+        if record.stage == "opinions":
+            with torch.no_grad():
+                said["last"] = model.predict(batch)[batch.noisy].double()
+                assert int(model.phase) == OPINIONS
+
+    train(model, batch, on_epoch=look)
+    assert stages[-12:] == [name for name in ("own rows", "opinions", "train") for _ in range(4)]
+    assert terms["opinions"] == {"marginal_0", "marginal_1", "trusted_ce_0", "trusted_ce_1"}
+    assert terms["train"] == {"posterior_ce", "trusted_ce"}
+    assert bool(model.own_rows) is own
+    joint = said["last"] * model.transition.double()[:, batch.noisy_labels].T
+    expected = (joint / joint.sum(dim=1, keepdim=True)).float()
+    torch.testing.assert_close(model.beliefs, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_opinions_need_a_channel(batch: Batch) -> None:
+    model = build(batch, **TINY | {"estimate_epochs": 0}, targets="posterior")
+    assert [stage.name for stage in model.stages(batch)] == ["train"]
+    assert model.beliefs.numel() == 0
+
+
+def test_one_variant_is_not_compared(batch: Batch) -> None:
+    names = [stage.name for stage in build(batch, variant="plain").stages(batch)]
+    assert names == ["first rows, plain", "equal rows, plain", "labels", "own rows", "train"]
+
+
+def run_toy(batch: Batch, rule: Selection, targets: str, **options: object) -> tuple[Channel, Randomness, FitResult]:
+    model, randomness = build(batch, **TINY, targets=targets), Seeds(0).randomness()
+    fit_options = FitOptions(checkpoint_every=1, **options)  # type: ignore[arg-type]
+    return model, randomness, fit(model, batch, rule, randomness, fit_options)
+
+
+@pytest.mark.parametrize(("into", "targets"), [(1, "given"), (3, "posterior")])
+def test_a_run_killed_in_any_stage_ends_in_the_same_bits(toy_task, tmp_path: Path, into: int, targets: str) -> None:
+    batch = full_batch(toy_task.graph, toy_task.observed, toy_task.split.train)
+    rule = select_validation(toy_task.truth.labels, toy_task.observed, toy_task.split, rule="val-clean")
+    model, randomness, result = run_toy(batch, rule, targets)
+    for stage in range(len(model.stages(batch))):
+        file, seen = tmp_path / f"{stage}.safetensors", 0
+
+        def stop(*_: object, limit: int = 4 * stage + into) -> None:
+            nonlocal seen
+            seen += 1
+            if seen == limit:
+                raise KeyboardInterrupt
+
+        with contextlib.suppress(KeyboardInterrupt):
+            run_toy(batch, rule, targets, checkpoint=file, on_epoch=stop)
+        assert seen == 4 * stage + into
+        assert file.exists() == (seen > 1)  # what is killed in its first epoch has nothing to resume from
+        again, others, resumed = run_toy(batch, rule, targets, checkpoint=file)
+        for name, value in model.state_dict().items():
+            assert torch.equal(again.state_dict()[name], value), (stage, name)
+        assert randomness.state() == others.state()
+        assert resumed.history == result.history
+        assert torch.equal(resumed.probabilities, result.probabilities)
+
+
+# When something is missing
+
+
+def test_a_class_without_trusted_nodes_is_learnt_from_its_noisy_ones(dataset: Dataset) -> None:
+    task, _ = task_of(dataset, "uniform", 0.4)
+    observed = task.observed
+    kept = observed.trusted & (observed.given != 2)
+    lone = ObservedLabels(np.where(observed.trusted & ~kept, -1, observed.given), kept, class_count=3)
+    batch = full_batch(task.graph, lone, task.split.train)
+    assert set(batch.trusted_labels.tolist()) == {0, 1}
+    model = build(batch, **SHORT)
+    result = train(model, batch)
+    assert model.confusion[2].tolist() == [0, 0, 0]
+    assert (model.confusion[:2].sum(dim=1) > 3).all()
+    torch.testing.assert_close(model.transition.sum(dim=1), torch.ones(3))
+    of_class = task.split.test[dataset.truth.labels[task.split.test] == 2]
+    assert accuracy(result, dataset, of_class) > 0.9
+
+
+def test_without_trusted_nodes_the_given_labels_are_enough_while_most_are_right(dataset: Dataset) -> None:
+    task, _ = task_of(dataset, "uniform", 0.4)
+    observed = task.observed
+    given = np.where(observed.trusted, -1, observed.given)
+    batch = full_batch(task.graph, ObservedLabels(given, class_count=3), task.split.train)
+    assert batch.trusted.numel() == 0
+    model = build(batch, **SHORT)
+    result = train(model, batch)
+    assert all("trusted_ce" not in name for record in result.history for name in record.terms)
+    assert not model.confusion.any()
+    assert accuracy(result, dataset, task.split.test) > 0.9
+
+
+@pytest.mark.parametrize("noisy", [0, 1])
+def test_without_noisy_nodes_there_is_no_t_to_learn(batch: Batch, noisy: int) -> None:
+    few = replace(batch, noisy=batch.noisy[:noisy])
+    model = build(few, hidden=8, epochs=30)
+    assert [stage.name for stage in model.stages(few)] == ["train"]
+    result = train(model, few)
+    terms = [record.terms for record in result.history]
+    assert {name for term in terms for name in term} == {"trusted_ce"} | ({"marginal"} if noisy else set())
+    assert sum(terms[-1].values()) < 0.7 * sum(terms[0].values())
+    assert torch.equal(model.transition, torch.eye(3))
+    assert not bool(model.own_rows)
+    base = Method.label_quality(model, few, result.probabilities)
+    torch.testing.assert_close(model.label_quality(few, result.probabilities), base, equal_nan=True)
+
+
+def test_without_epochs_to_learn_t_noise_is_the_same_for_all_classes(batch: Batch) -> None:
+    model = build(batch, hidden=8, epochs=3, estimate_epochs=0)
+    assert [stage.name for stage in model.stages(batch)] == ["train"]
+    train(model, batch)
+    assert torch.equal(model.channel, torch.eye(3))

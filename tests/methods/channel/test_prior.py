@@ -1,0 +1,181 @@
+"""Each variant against the same formula on dense matrices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from lnp.graph.graph import Graph
+from lnp.graph.labels import ObservedLabels
+from lnp.methods.batch import Batch, full_batch
+from lnp.methods.channel.config import VARIANTS, ChannelConfig
+from lnp.methods.channel.prior import Path, Prior
+from lnp.nn.sparse import SparseMatrix
+from lnp.seeds import Seeds
+
+
+def build(batch: Batch, **options: object) -> Prior:
+    """In evaluation mode, with paths that have learned something."""
+    config = ChannelConfig(**{"hidden": 8, "path_width": 5, **options})  # type: ignore[arg-type]
+    generator = Seeds(0).generator("initialisation")
+    prior = Prior(config, batch, generator, hidden=config.hidden).eval()
+    with torch.no_grad():
+        for path in (prior.features, prior.links):
+            path.outer.weight.copy_(torch.from_numpy(generator.normal(size=path.outer.weight.shape)))
+            path.inner.bias.copy_(torch.from_numpy(generator.normal(size=path.inner.bias.shape)))
+    return prior
+
+
+def dense_propagation(graph: Graph, kind: str) -> np.ndarray:
+    looped = graph.adjacency.toarray().astype(float) + np.eye(graph.node_count)
+    degrees = looped.sum(axis=1)
+    return looped / degrees[:, None] if kind == "row" else looped / np.sqrt(np.outer(degrees, degrees))
+
+
+def path_by_hand(path: Path, matrix: np.ndarray) -> np.ndarray:
+    inner, bias = path.inner.weight.detach().numpy(), path.inner.bias.detach().numpy()
+    return np.maximum(matrix @ inner + bias, 0) @ path.outer.weight.detach().numpy()
+
+
+def logits(prior: Prior, batch: Batch, variant: str, **options: float) -> np.ndarray:
+    with torch.no_grad():
+        return prior(batch.graph, variant, None, **options).numpy()
+
+
+@pytest.mark.parametrize("kind", ["row", "symmetric"])
+@pytest.mark.parametrize(("steps", "restart"), [(2, 0.2), (1, 0.5), (5, 0.0)])
+def test_smooth_averages_over_neighbours(batch: Batch, kind: str, steps: int, restart: float) -> None:
+    prior = build(batch, normalisation=kind, smoothing_steps=steps, restart=restart)
+    first = logits(prior, batch, "plain")
+    expected, matrix = first, dense_propagation(batch.graph.graph, kind)
+    for _ in range(steps):
+        expected = (1 - restart) * matrix @ expected + restart * first
+    np.testing.assert_allclose(logits(prior, batch, "smooth"), expected, atol=1e-5)
+
+
+def test_many_steps_of_smoothing_solve_the_diffusion_equation(batch: Batch) -> None:
+    prior = build(batch, smoothing_steps=120, restart=0.2)
+    matrix = dense_propagation(batch.graph.graph, "row")
+    fixed_point = 0.2 * np.linalg.solve(np.eye(60) - 0.8 * matrix, logits(prior, batch, "plain"))
+    np.testing.assert_allclose(logits(prior, batch, "smooth"), fixed_point, atol=1e-5)
+
+
+@pytest.mark.parametrize("options", [{"smoothing_steps": 0}, {"restart": 1.0}])
+def test_smoothing_without_steps_or_with_restarts_only_is_plain(batch: Batch, options: dict[str, object]) -> None:
+    prior = build(batch, **options)
+    np.testing.assert_allclose(logits(prior, batch, "smooth"), logits(prior, batch, "plain"), atol=1e-6)
+
+
+def test_features_and_links_add_a_path_of_their_own(batch: Batch) -> None:
+    prior, graph = build(batch), batch.graph.graph
+    plain = logits(prior, batch, "plain")
+    with torch.no_grad():
+        np.testing.assert_array_equal(plain, prior.backbone(batch.graph).numpy())
+    features = plain + path_by_hand(prior.features, graph.features)
+    links = plain + path_by_hand(prior.links, graph.adjacency.toarray())  # no node is its own neighbour
+    np.testing.assert_allclose(logits(prior, batch, "features"), features, atol=1e-4)
+    np.testing.assert_allclose(logits(prior, batch, "links"), links, atol=1e-4)
+
+
+def test_sparse_features_take_the_same_path(toy_task) -> None:
+    graph = toy_task.graph
+    thin = np.where(np.abs(graph.features) > 1, graph.features, 0).astype(np.float32)
+    outputs = []
+    for features in (thin, sp.csr_array(thin)):
+        here = Graph.from_edges(graph.edges, features, class_count=3)
+        batch = full_batch(here, toy_task.observed, toy_task.split.train)
+        outputs.append(logits(build(batch), batch, "features"))
+    np.testing.assert_allclose(*outputs, atol=1e-4)
+
+
+def test_paths_start_silent(batch: Batch) -> None:
+    prior = Prior(ChannelConfig(hidden=8), batch, Seeds(0).generator("initialisation"), hidden=8).eval()
+    for variant in ("features", "links"):
+        np.testing.assert_array_equal(logits(prior, batch, variant), logits(prior, batch, "plain"))
+    assert prior.links.inner.weight.any()  # or they could never learn
+
+
+def test_bounded_logits_point_the_same_way_and_are_shorter_than_the_bound(batch: Batch) -> None:
+    prior = build(batch)
+    with torch.no_grad():
+        prior.backbone.layers[-1].weight.mul_(30)
+    free, bounded = logits(prior, batch, "plain"), logits(prior, batch, "plain", bound=3.0)
+    lengths = np.linalg.norm(free, axis=1, keepdims=True)
+    assert lengths.max() > 6
+    np.testing.assert_allclose(bounded, free / np.sqrt(1 + (lengths / 3) ** 2), rtol=1e-4, atol=1e-5)
+    assert (np.linalg.norm(bounded, axis=1) < 3).all()
+    np.testing.assert_array_equal(bounded.argmax(axis=1), free.argmax(axis=1))
+    np.testing.assert_allclose(logits(prior, batch, "plain", bound=1e5), free, rtol=1e-4)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_what_a_variant_does_not_use_has_no_gradient(batch: Batch, variant: str) -> None:
+    prior = build(batch).train()
+    prior(batch.graph, variant, Seeds(0).generator("dropout")).square().sum().backward()
+    used = {name.split(".")[0] for name, value in prior.named_parameters() if value.grad is not None}
+    assert used == {"backbone", variant} & {"backbone", "features", "links"}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_dropout_only_in_training(batch: Batch, variant: str) -> None:
+    prior = build(batch)
+    here = prior(batch.graph, variant, Seeds(0).generator("dropout"))
+    assert torch.equal(here, prior(batch.graph, variant, None))
+    prior.train()
+    one, two = (prior(batch.graph, variant, Seeds(seed).generator("dropout")) for seed in (0, 1))
+    assert not torch.equal(one, two)
+    assert torch.equal(one, prior(batch.graph, variant, Seeds(0).generator("dropout")))
+
+
+def test_a_path_drops_hidden_entries_and_keeps_their_mean() -> None:
+    path = Path(3, 2000, 1, 0.5, Seeds(0).generator("initialisation"))
+    with torch.no_grad():
+        path.outer.weight.fill_(1.0)
+    matrix = torch.ones(1, 3)
+    generator = Seeds(0).generator("dropout")
+    kept = path.eval()(matrix, generator).item()
+    dropped = [path.train()(matrix, generator).item() for _ in range(50)]
+    assert np.mean(dropped) == pytest.approx(kept, rel=0.02)
+    assert np.std(dropped) > 0.005 * kept
+
+
+def test_gradient_through_the_links_by_finite_differences(tiny_graph: Graph) -> None:
+    """A is kept once for both directions, for it is symmetric."""
+    matrix = SparseMatrix.from_scipy(tiny_graph.adjacency, symmetric=True)
+    double = SparseMatrix(matrix._forward.double(), matrix._backward.double())
+    path = Path(7, 4, 3, 0.0, Seeds(1).generator("initialisation")).double()
+    for weight in (path.outer.weight, path.inner.bias):  # an isolated node sits at the kink of relu where b is 0
+        torch.nn.init.normal_(weight, generator=torch.Generator().manual_seed(0))
+    weights = [path.inner.weight, path.inner.bias, path.outer.weight]
+
+    def forward(*values: torch.Tensor) -> torch.Tensor:
+        named = dict(zip(("inner.weight", "inner.bias", "outer.weight"), values, strict=True))
+        outputs: torch.Tensor = torch.func.functional_call(path, named, (double, None))
+        return outputs
+
+    assert torch.autograd.gradcheck(forward, [w.detach().requires_grad_() for w in weights])
+
+
+def test_the_width_is_that_of_the_argument_and_of_the_backbone_only(batch: Batch) -> None:
+    config = ChannelConfig(hidden=8, path_width=5)
+    prior = Prior(config, batch, Seeds(0).generator("initialisation"), hidden=4)
+    assert [tuple(layer.weight.shape) for layer in prior.backbone.layers] == [(8, 4), (4, 3)]
+    assert tuple(prior.features.inner.weight.shape) == (8, 5)
+    assert tuple(prior.links.inner.weight.shape) == (60, 5)
+    assert prior.config == replace(config)
+
+
+@pytest.mark.parametrize("backbone", ["h2gcn", "mlp", "sign"])
+def test_any_backbone_will_do(toy_task, backbone: str) -> None:
+    observed = ObservedLabels(toy_task.observed.given, toy_task.observed.trusted, class_count=3)
+    batch = full_batch(toy_task.graph, observed, toy_task.split.train)
+    prior = build(batch, backbone=backbone)
+    plain = logits(prior, batch, "plain")
+    with torch.no_grad():
+        np.testing.assert_array_equal(plain, prior.backbone(batch.graph).numpy())
+    expected = plain + path_by_hand(prior.links, batch.graph.graph.adjacency.toarray())
+    np.testing.assert_allclose(logits(prior, batch, "links"), expected, atol=1e-4)
