@@ -60,6 +60,9 @@ def train(
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="Epochs of the main stage.")] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, ….")] = "cpu",
+    together: Annotated[
+        bool, typer.Option("--together/--one-by-one", help="Train the seeds in lock-step where the method allows.")
+    ] = True,
     threads: Annotated[int, typer.Option(min=1, help="Threads to compute with.")] = 1,
     batch: Annotated[
         str | None, typer.Option(help="full, neighbours or clusters: train on the whole graph or on parts. [full]")
@@ -150,7 +153,7 @@ def train(
     if batches != "full":
         chosen["batch"] = batches
     _train_on_dataset(
-        name, method, chosen, preset, options, selection, scaling, seeds, out, device, as_json, distributed
+        name, method, chosen, preset, options, selection, scaling, seeds, out, device, as_json, distributed, together
     )
 
 
@@ -167,6 +170,7 @@ def _train_on_dataset(
     device: str,
     as_json: bool,
     distributed: bool,
+    together: bool,
 ) -> None:
     from lnp.engine.progress import epoch_progress
     from lnp.experiments.run import run
@@ -200,7 +204,8 @@ def _train_on_dataset(
         records = shared
     else:
         runner = partial(run, announce=announce, keep_memory=True)
-        records = train_seeds(spec, seeds, folder=out, device=device, watch=epoch_progress, runner=runner)
+        watched = partial(train_seeds, folder=out, device=device, watch=epoch_progress, runner=runner)
+        records = watched(spec, seeds, together=together)
     if as_json:
         print_json(summarise(records))
         return

@@ -1,0 +1,1 @@
+"""Several seeds of one method at once, step by step together."""

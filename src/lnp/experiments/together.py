@@ -1,0 +1,91 @@
+"""Several seeds of one specification in lock-step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from lnp.datasets.catalog import load_dataset
+from lnp.engine.allocator import has_room, keep_freed_memory
+from lnp.engine.fit import FitOptions
+from lnp.engine.lockstep.adapt import objection
+from lnp.engine.lockstep.fit import fit_together
+from lnp.engine.memory import preflight
+from lnp.experiments.protocol import prepare
+from lnp.experiments.run import RunOutcome, evaluate
+from lnp.experiments.spec import RunSpec
+from lnp.methods.batch import full_batch
+from lnp.methods.registry import create_method
+from lnp.seeds import Seeds
+
+__all__ = ["run_together"]
+
+
+def run_together(
+    spec: RunSpec,
+    seeds: Sequence[int],
+    *,
+    device: str = "cpu",
+    options: FitOptions | None = None,
+    checkpoints: Sequence[Path] | None = None,
+    keep_memory: bool = False,
+) -> list[RunOutcome] | str:
+    """What :func:`~lnp.experiments.run.run` does, for several seeds at once.
+
+    Args:
+        spec: What to run; its own ``seed`` is not used.
+        seeds: The seeds.
+        device: Where to compute.
+        options: As for :func:`~lnp.engine.lockstep.fit.fit_together`.
+        checkpoints: A file for each seed.
+        keep_memory: Whether this process may keep what it frees (:mod:`lnp.engine.allocator`): stacks are made and
+            thrown away in every step.
+
+    Returns:
+        One outcome per seed, or the reason why these seeds have to run one after another.
+    """
+    if spec.batching.kind != "full":
+        return "mini-batches have no form for several seeds"
+    options = replace(options or FitOptions(), patience=spec.patience)
+    dataset = load_dataset(spec.dataset)
+    streams = [Seeds(seed) for seed in seeds]
+    tasks = [
+        prepare(
+            dataset,
+            spec.protocol,
+            spec.noise,
+            spec.rate,
+            stream,
+            trusted_size=spec.trusted_size,
+            selection=spec.selection,
+            scaling=spec.scaling,
+        )
+        for stream in streams
+    ]
+    tasks = [replace(task, graph=tasks[0].graph) for task in tasks]  # scaled alike: one copy serves all
+    batches = [full_batch(task.graph, task.observed, task.split.train, device=device) for task in tasks]
+    methods = [
+        create_method(spec.method, spec.config(), batch, stream.generator("initialisation"))
+        for batch, stream in zip(batches, streams, strict=True)
+    ]
+    reason = objection(methods, batches)
+    if reason is not None:
+        return reason
+    needed = len(seeds) * preflight(spec.method, spec.config(), batches[0])
+    if keep_memory and has_room(needed):
+        options = replace(options, on_epoch=keep_freed_memory(needed, options.on_epoch))
+    results = fit_together(
+        methods,
+        batches,
+        [task.selection for task in tasks],
+        [stream.randomness() for stream in streams],
+        checkpoints=checkpoints,
+        options=options,
+    )
+    outcomes = []
+    for seed, task, batch, method, result in zip(seeds, tasks, batches, methods, results, strict=True):
+        quality = method.label_quality(batch, result.probabilities).cpu().numpy()
+        record = evaluate(replace(spec, seed=seed), dataset, task, result, quality)
+        outcomes.append(RunOutcome(record, dataset, task, batch, method, result, quality))
+    return outcomes

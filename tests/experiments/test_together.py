@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+
+import pytest
+
+from lnp.experiments.run import run
+from lnp.experiments.spec import RunSpec
+from lnp.experiments.together import run_together
+from lnp.experiments.training import train_seeds
+
+SPEC = RunSpec(
+    dataset="synthetic:nodes=90,classes=3",
+    method="gcn",
+    noise="uniform",
+    rate=0.3,
+    protocol="paper",
+    trusted_size=9,
+    options={"epochs": 5, "fine_tune_epochs": 3, "hidden": 6},
+)
+CHANGING = {"seconds", "seconds_per_epoch", "peak_rss_mib"}
+
+
+def facts(record: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in record.items() if name not in CHANGING and isinstance(value, float | int)}
+
+
+def test_records_are_those_of_separate_runs() -> None:
+    outcomes = run_together(SPEC, [0, 3])
+    assert not isinstance(outcomes, str)
+    for seed, outcome in zip((0, 3), outcomes, strict=True):
+        expected = run(replace(SPEC, seed=seed)).record
+        assert outcome.record.spec == expected.spec
+        assert facts(outcome.record.to_json()) == pytest.approx(facts(expected.to_json()), abs=1e-3)
+
+
+def test_training_goes_together_or_says_why_not(tmp_path) -> None:
+    told: list[str] = []
+
+    def watch(label):
+        told.append(label)
+        return nullcontext()
+
+    alone = train_seeds(SPEC, 3, watch=watch)
+    together = train_seeds(SPEC, 3, folder=tmp_path / "run", watch=watch, together=True)
+    assert told == ["seed 1 of 3", "seed 2 of 3", "seed 3 of 3", "3 of 3 seeds together"]
+    for one, other in zip(alone, together, strict=True):
+        assert facts(one) == pytest.approx(facts(other), abs=1e-3)
+    assert train_seeds(SPEC, 3, folder=tmp_path / "run", together=True) == together  # read, not run
+    assert not list(tmp_path.glob("run/seed-*/checkpoint*"))
+    told.clear()
+    train_seeds(replace(SPEC, method="mlp"), 2, watch=watch, together=True)
+    assert told[1].startswith("seed 1 of 2 (alone: the backbone mlp")
