@@ -12,7 +12,7 @@ import sys
 
 os.environ["OMP_NUM_THREADS"] = sys.argv[1] if len(sys.argv) > 1 else "1"  # before numpy and torch start their threads
 
-os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # as lnp.engine.allocator.ask_for_large_pages does
+os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")  # as `lnp train` does (lnp.engine.allocator)
 
 import time
 

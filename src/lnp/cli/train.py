@@ -101,7 +101,8 @@ def train(
     """
     from lnp.engine.allocator import ask_for_large_pages
 
-    ask_for_large_pages()
+    if not distributed:
+        ask_for_large_pages()
 
     import torch
 
