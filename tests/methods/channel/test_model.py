@@ -24,6 +24,7 @@ from lnp.methods.base import Epoch, Method
 from lnp.methods.batch import Batch, full_batch
 from lnp.methods.channel.config import CANDIDATES, VARIANTS, ChannelConfig
 from lnp.methods.channel.model import EQUAL_ROWS, FIRST_ROWS, LABELS, LEAST, OPINIONS, OWN_ROWS, TRAINING, Channel
+from lnp.methods.channel.objective import trusted_weight
 from lnp.methods.channel.prior import Prior
 from lnp.methods.channel.transition import learn_transition, shared_rows
 from lnp.nn.sparse import SparseMatrix
@@ -300,12 +301,13 @@ def test_the_loss_is_cross_entropy_unless_t_has_rows_of_its_own(batch: Batch) ->
     terms = model.loss(batch, Seeds(0).randomness())
     torch.testing.assert_close(terms["marginal"], F.cross_entropy(logits[batch.noisy], batch.noisy_labels))
     trusted = F.cross_entropy(logits[batch.trusted], batch.trusted_labels)
-    torch.testing.assert_close(terms["trusted_ce"], 0.25 * trusted)
+    weight = trusted_weight(model.config, batch)
+    torch.testing.assert_close(terms["trusted_ce"], weight * trusted)
     model.own_rows.fill_(True)
     terms = model.loss(batch, Seeds(0).randomness())
     given = logits.softmax(dim=1) @ model.transition
     torch.testing.assert_close(terms["marginal"], F.nll_loss(given.log()[batch.noisy], batch.noisy_labels))
-    torch.testing.assert_close(terms["trusted_ce"], 0.25 * trusted)
+    torch.testing.assert_close(terms["trusted_ce"], weight * trusted)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -14,7 +14,8 @@ import torch.nn.functional as F
 from lnp.graph.graph import Graph
 from lnp.graph.labels import ObservedLabels
 from lnp.methods.batch import Batch, full_batch
-from lnp.methods.channel.objective import expected_cross_entropy, negative_log_likelihood
+from lnp.methods.channel.config import ChannelConfig
+from lnp.methods.channel.objective import MANY, expected_cross_entropy, negative_log_likelihood, trusted_weight
 
 CHANNEL = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.05, 0.55, 0.4]], dtype=torch.float64)
 
@@ -130,3 +131,11 @@ def test_sure_beliefs_are_labels() -> None:
     terms = expected_cross_entropy(logits, batch, beliefs, trusted_weight=1.0)
     assert set(terms) == {"posterior_ce"}
     torch.testing.assert_close(terms["posterior_ce"], F.cross_entropy(logits, batch.noisy_labels))
+
+
+@pytest.mark.parametrize(("noisy", "expected"), [(2 * MANY, 0.5), (MANY, 0.5), (MANY // 3, 1.5), (0, 0.5 * MANY)])
+def test_few_noisy_labels_give_way_to_trusted_ones(noisy: int, expected: float) -> None:
+    batch = replace(four_nodes([True] * 4), noisy=torch.zeros(noisy, dtype=torch.int64))
+    assert trusted_weight(ChannelConfig(trusted_weight=0.5), batch) == pytest.approx(expected)
+    lacking = replace(four_nodes([True, False, True, True]), noisy=batch.noisy)  # nobody checked a node of class 0
+    assert trusted_weight(ChannelConfig(trusted_weight=0.5), lacking) == 0.5

@@ -32,7 +32,7 @@ class ChannelConfig(MethodConfig):
         start_epochs: How many of these pass before T moves from where it starts.
         gain: By how many nats a label a T with rows of its own must beat one with equal rows.
         estimate_trusted_weight: λ, weight of the mean over T_C against the mean over T_N, while T is learned.
-        trusted_weight: λ after that.
+        trusted_weight: λ after that; more where T_N is small (:func:`~lnp.methods.channel.objective.trusted_weight`).
         targets: What the last network learns: "given", the given labels, or "posterior", what networks that have not
             learnt a node's label make of it. The second is better where neighbours are alike and worse where they are
             not, so it has to be chosen.

@@ -43,7 +43,7 @@ from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
 from lnp.methods.batch import Batch
 from lnp.methods.channel.config import VARIANTS, ChannelConfig
 from lnp.methods.channel.halves import Halves
-from lnp.methods.channel.objective import expected_cross_entropy, negative_log_likelihood
+from lnp.methods.channel.objective import expected_cross_entropy, negative_log_likelihood, trusted_weight
 from lnp.methods.channel.prior import Prior
 from lnp.methods.channel.transition import expected_counts, learn_transition, shared_rows, uninformed_rows
 from lnp.seeds import Generator, Randomness
@@ -144,7 +144,7 @@ class Channel(Method):
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Minus the log-likelihood under T as it was learned, or its M-step for the opinions."""
         logits = self.prior(batch.graph, self.variant, randomness.dropout)
-        weight = self.config.trusted_weight
+        weight = trusted_weight(self.config, batch)
         if self.beliefs.numel() > 0:
             return expected_cross_entropy(logits, batch, self.beliefs, trusted_weight=weight)
         return negative_log_likelihood(logits, batch, batch.noisy, self.channel, trusted_weight=weight)

@@ -19,8 +19,23 @@ from lnp.losses.cross_entropy import cross_entropy
 from lnp.losses.marginal_likelihood import negative_log_marginal
 from lnp.methods.base import Terms
 from lnp.methods.batch import Batch
+from lnp.methods.channel.config import ChannelConfig
 
-__all__ = ["expected_cross_entropy", "negative_log_likelihood"]
+__all__ = ["MANY", "expected_cross_entropy", "negative_log_likelihood", "trusted_weight"]
+
+MANY = 900
+"""From so many labels in T_N on λ is what the options say; it was chosen on graphs with 900 to 3,000 of them."""
+
+
+def trusted_weight(config: ChannelConfig, batch: Batch) -> float:
+    r"""λ in training: the option, times :math:`900 / |T_N|` where T_N is smaller.
+
+    The fewer labels there are that may be wrong, the less can be found out about how they go wrong, and the more of
+    what is known comes from T_C. Not so where T_C lacks a class, which more weight on the others would push aside.
+    """
+    if batch.trusted_labels.unique().numel() < batch.class_count:
+        return config.trusted_weight
+    return config.trusted_weight * max(1.0, MANY / max(1, batch.noisy.numel()))
 
 
 def negative_log_likelihood(
