@@ -99,6 +99,8 @@ def judge(
     if published:
         count = sum(case.favours for case in published)
         parts.append(f"By the paper's own figures it is {count} of {len(published)}.")
+    if _single_runs(cases):
+        parts.append("These are single runs, so differences of a point or two may be chance.")
     return Observation(group, protocol, claim, verdict, " ".join(parts), cases)
 
 
@@ -114,10 +116,14 @@ def signed(value: float, digits: int = 1) -> str:
     return ("+" if value > 0 else "−") + text
 
 
+def _single_runs(cases: Sequence[Case]) -> bool:
+    return all(case.difference.side == "unknown" for case in cases)
+
+
 def _clearly(cases: Sequence[Case]) -> str:
-    sides = [case.difference.side for case in cases]
-    if all(side == "unknown" for side in sides):
+    if _single_runs(cases):
         return ""
+    sides = [case.difference.side for case in cases]
     above, below = sides.count("above"), sides.count("below")
     return f", in {above} by more than two standard errors; in {below} it is the reverse by as much"
 
