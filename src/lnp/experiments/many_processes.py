@@ -29,8 +29,7 @@ from lnp.engine.process_group import ProcessGroup, process_group
 from lnp.engine.selection import Selection
 from lnp.engine.sizes import Sizes
 from lnp.errors import ConfigError, DataError, InputError
-from lnp.experiments.protocol import prepare
-from lnp.experiments.run import RunOutcome, evaluate
+from lnp.experiments.run import RunOutcome, evaluate, task_of
 from lnp.experiments.spec import RunSpec
 from lnp.experiments.training import Watch, train_seeds
 from lnp.methods.base import Method
@@ -109,16 +108,7 @@ def _lead(
     options: FitOptions | None,
 ) -> RunOutcome:
     dataset = load_dataset(spec.dataset)
-    task = prepare(
-        dataset,
-        spec.protocol,
-        spec.noise,
-        spec.rate,
-        Seeds(spec.seed),
-        trusted_size=spec.trusted_size,
-        selection=spec.selection,
-        scaling=spec.scaling,
-    )
+    task = task_of(spec, dataset, Seeds(spec.seed))
     config = spec.config()
     sizes = Sizes.of(task.graph, copies=1 if task.graph.features is dataset.graph.features else 2)
     labels = full_batch(task.graph, task.observed, task.split.train)

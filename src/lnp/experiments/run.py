@@ -26,7 +26,7 @@ from lnp.metrics.calibration import expected_calibration_error
 from lnp.metrics.detection import noise_detection
 from lnp.seeds import Seeds
 
-__all__ = ["RunOutcome", "RunRecord", "run"]
+__all__ = ["RunOutcome", "RunRecord", "evaluate", "peak_rss_mib", "run", "task_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,16 +85,7 @@ def run(
     """
     seeds = Seeds(spec.seed)
     dataset = load_dataset(spec.dataset)
-    task = prepare(
-        dataset,
-        spec.protocol,
-        spec.noise,
-        spec.rate,
-        seeds,
-        trusted_size=spec.trusted_size,
-        selection=spec.selection,
-        scaling=spec.scaling,
-    )
+    task = task_of(spec, dataset, seeds)
     config = spec.config()
     copies = 1 if task.graph.features is dataset.graph.features else 2
     preflight_parts(
@@ -119,6 +110,20 @@ def run(
     quality = method.label_quality(batch, result.probabilities).cpu().numpy()
     record = evaluate(spec, dataset, task, result, quality)
     return RunOutcome(record, dataset, task, batch, method, result, quality)
+
+
+def task_of(spec: RunSpec, dataset: Dataset, seeds: Seeds) -> Task:
+    """What the method of a run is given."""
+    return prepare(
+        dataset,
+        spec.protocol,
+        spec.noise,
+        spec.rate,
+        seeds,
+        trusted_size=spec.trusted_size,
+        selection=spec.selection,
+        scaling=spec.scaling,
+    )
 
 
 def evaluate(spec: RunSpec, dataset: Dataset, task: Task, result: FitResult, quality: np.ndarray) -> RunRecord:

@@ -12,8 +12,7 @@ from lnp.engine.fit import FitOptions
 from lnp.engine.lockstep.adapt import objection
 from lnp.engine.lockstep.fit import fit_together
 from lnp.engine.memory import preflight
-from lnp.experiments.protocol import prepare
-from lnp.experiments.run import RunOutcome, evaluate
+from lnp.experiments.run import RunOutcome, evaluate, task_of
 from lnp.experiments.spec import RunSpec
 from lnp.methods.batch import full_batch
 from lnp.methods.registry import create_method
@@ -50,19 +49,7 @@ def run_together(
     options = replace(options or FitOptions(), patience=spec.patience)
     dataset = load_dataset(spec.dataset)
     streams = [Seeds(seed) for seed in seeds]
-    tasks = [
-        prepare(
-            dataset,
-            spec.protocol,
-            spec.noise,
-            spec.rate,
-            stream,
-            trusted_size=spec.trusted_size,
-            selection=spec.selection,
-            scaling=spec.scaling,
-        )
-        for stream in streams
-    ]
+    tasks = [task_of(spec, dataset, stream) for stream in streams]
     tasks = [replace(task, graph=tasks[0].graph) for task in tasks]  # scaled alike: one copy serves all
     batches = [full_batch(task.graph, task.observed, task.split.train, device=device) for task in tasks]
     methods = [
