@@ -61,8 +61,8 @@ def train(
     epochs: Annotated[int | None, typer.Option(help="Epochs of the main stage.")] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, ….")] = "cpu",
     together: Annotated[
-        bool, typer.Option("--together/--one-by-one", help="Train the seeds in lock-step where the method allows.")
-    ] = True,
+        bool, typer.Option("--together", help="Dataset: train the seeds in lock-step, equal up to rounding and faster.")
+    ] = False,
     threads: Annotated[int, typer.Option(min=1, help="Threads to compute with.")] = 1,
     batch: Annotated[
         str | None, typer.Option(help="full, neighbours or clusters: train on the whole graph or on parts. [full]")
