@@ -96,11 +96,11 @@ def judge(
         mean = statistics.fmean(case.difference.value for case in cases)
         parts.append(f"The mean difference is {signed(mean)} points.")
         parts.extend(_exceptions(cases))
+    if _single_runs(cases):
+        parts.append("These are single runs, so differences of a point or two may be chance.")
     if published:
         count = sum(case.favours for case in published)
         parts.append(f"By the paper's own figures it is {count} of {len(published)}.")
-    if _single_runs(cases):
-        parts.append("These are single runs, so differences of a point or two may be chance.")
     return Observation(group, protocol, claim, verdict, " ".join(parts), cases)
 
 
