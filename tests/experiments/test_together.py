@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from lnp.errors import ConfigError
 from lnp.experiments.run import run
 from lnp.experiments.spec import RunSpec
 from lnp.experiments.together import run_together
@@ -28,14 +29,13 @@ def facts(record: dict[str, object]) -> dict[str, object]:
 
 def test_records_are_those_of_separate_runs() -> None:
     outcomes = run_together(SPEC, [0, 3])
-    assert not isinstance(outcomes, str)
     for seed, outcome in zip((0, 3), outcomes, strict=True):
         expected = run(replace(SPEC, seed=seed)).record
         assert outcome.record.spec == expected.spec
         assert facts(outcome.record.to_json()) == pytest.approx(facts(expected.to_json()), abs=1e-3)
 
 
-def test_training_goes_together_or_says_why_not(tmp_path) -> None:
+def test_training_goes_together_and_is_kept_like_other_runs(tmp_path) -> None:
     told: list[str] = []
 
     def watch(label):
@@ -49,6 +49,13 @@ def test_training_goes_together_or_says_why_not(tmp_path) -> None:
         assert facts(one) == pytest.approx(facts(other), abs=1e-3)
     assert train_seeds(SPEC, 3, folder=tmp_path / "run", together=True) == together  # read, not run
     assert not list(tmp_path.glob("run/seed-*/checkpoint*"))
-    told.clear()
-    train_seeds(replace(SPEC, method="mlp"), 2, watch=watch, together=True)
-    assert told[1].startswith("seed 1 of 2 (alone: the backbone mlp")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"method": "mlp"}, "the backbone mlp has no form"), ({"batch": "neighbours:size=20"}, "mini-batches")],
+)
+def test_what_cannot_go_together_is_refused_and_leaves_nothing(tmp_path, change, message) -> None:
+    with pytest.raises(ConfigError, match=message):
+        train_seeds(replace(SPEC, **change), 2, folder=tmp_path / "run", together=True)
+    assert not (tmp_path / "run").exists()

@@ -121,12 +121,16 @@ def train(
     batches = batch_text(batch, batch_size, fan_out, clusters, clusters_per_batch)
     if distributed and batches != "full":
         raise ConfigError("Expected `--distributed` or `--batch`, but got both: each process has a part of its own.")
+    if distributed and together:
+        raise ConfigError("Expected `--distributed` or `--together`, but got both: processes share one seed at a time.")
     check_device(device)
     torch.set_num_threads(threads)
     folder = own_folder(name)
     if folder is not None:
         if distributed:
             raise ConfigError(f"Expected `--distributed` with a dataset, but {name} is your own graph.")
+        if together:
+            raise ConfigError(f"Expected `--together` with a dataset, but {name} is your own graph.")
         if chosen:
             raise ConfigError(
                 f"Expected `--{min(chosen)}` with a dataset, whose truth is known, but {name} is your own graph."

@@ -26,7 +26,7 @@ from lnp.methods.base import Epoch, Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.seeds import Randomness
 
-__all__ = ["FitOptions", "FitResult", "fit"]
+__all__ = ["FitOptions", "FitResult", "fit", "require_finite"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,12 +199,7 @@ class _StageLoop:
         self.feed.reduce_gradients(parameter for group in adam.param_groups for parameter in group["params"])
         adam.step()
         plain = dict(zip(terms, values.tolist(), strict=True))
-        if not all(math.isfinite(value) for value in plain.values()):
-            raise ConfigError(
-                f"The loss became infinite or not a number in epoch {self.position.epoch} of stage "
-                f"{self.stage.name!r} ({', '.join(f'{k} {v:g}' for k, v in plain.items())}). "
-                "Lower `learning_rate` or the weight of that term."
-            )
+        require_finite(plain, "The loss", self.stage.name, self.position.epoch)
         return plain
 
     def _select(self, probabilities: Tensor, *, advance: bool = False) -> tuple[float, bool]:
@@ -224,6 +219,16 @@ class _StageLoop:
     def _save(self, path: Path) -> None:
         adams = {name: _flat_adam(adam) for name, adam in self.optimisers.items()}
         save_checkpoint(path, self.method, self.randomness, self.history, self.position, adams, self.best)
+
+
+def require_finite(terms: dict[str, float], whose: str, stage: str, epoch: int) -> None:
+    """Ends a run whose loss has left the real numbers, with what to do."""
+    if not all(math.isfinite(value) for value in terms.values()):
+        raise ConfigError(
+            f"{whose} became infinite or not a number in epoch {epoch} of stage {stage!r} "
+            f"({', '.join(f'{name} {value:g}' for name, value in terms.items())}). "
+            "Lower `learning_rate` or the weight of that term."
+        )
 
 
 def _flat_adam(adam: torch.optim.Adam) -> dict[str, Tensor]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from lnp.datasets.catalog import load_dataset
 from lnp.engine.allocator import has_room, keep_freed_memory
 from lnp.engine.fit import FitOptions
-from lnp.engine.lockstep.adapt import objection
 from lnp.engine.lockstep.fit import fit_together
 from lnp.engine.memory import preflight
+from lnp.errors import ConfigError
 from lnp.experiments.run import RunOutcome, evaluate, task_of
 from lnp.experiments.spec import RunSpec
 from lnp.methods.batch import full_batch
@@ -29,7 +29,7 @@ def run_together(
     options: FitOptions | None = None,
     checkpoints: Sequence[Path] | None = None,
     keep_memory: bool = False,
-) -> list[RunOutcome] | str:
+) -> list[RunOutcome]:
     """What :func:`~lnp.experiments.run.run` does, for several seeds at once.
 
     Args:
@@ -42,10 +42,13 @@ def run_together(
             thrown away in every step.
 
     Returns:
-        One outcome per seed, or the reason why these seeds have to run one after another.
+        One outcome per seed.
+
+    Raises:
+        ConfigError: These seeds have to run one after another.
     """
     if spec.batching.kind != "full":
-        return "mini-batches have no form for several seeds"
+        raise ConfigError("Expected seeds to be trained together on the full batch, but got mini-batches.")
     options = replace(options or FitOptions(), patience=spec.patience)
     dataset = load_dataset(spec.dataset)
     streams = [Seeds(seed) for seed in seeds]
@@ -56,9 +59,6 @@ def run_together(
         create_method(spec.method, spec.config(), batch, stream.generator("initialisation"))
         for batch, stream in zip(batches, streams, strict=True)
     ]
-    reason = objection(methods, batches)
-    if reason is not None:
-        return reason
     needed = len(seeds) * preflight(spec.method, spec.config(), batches[0])
     if keep_memory and has_room(needed):
         options = replace(options, on_epoch=keep_freed_memory(needed, options.on_epoch))

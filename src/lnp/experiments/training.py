@@ -1,4 +1,4 @@
-"""Several seeds of one specification, together where the method allows, in a folder from which a stopped run goes on.
+"""Several seeds of one specification, one after another or together, in a folder from which a stopped run goes on.
 
 ::
 
@@ -69,8 +69,7 @@ def train_seeds(
         device: Where to compute.
         watch: Shows progress.
         together: Train in lock-step the seeds that have not begun (see :mod:`lnp.engine.lockstep`), with the same
-            results up to rounding. Where they cannot, they run one after another, and ``watch`` is told why. Seeds that
-            were stopped on the way go on one after another.
+            results up to rounding; an error where they cannot. Seeds that were stopped on the way go on one by one.
         runner: Takes the place of :func:`~lnp.experiments.run.run`, to share a run among processes for instance.
     """
     check_range("seeds", seeds, 1, 1e6)
@@ -79,10 +78,9 @@ def train_seeds(
     is_new = folder is not None and _claim(folder, spec)
     records = []
     done: dict[int, dict[str, Any]] = {}
-    reason = None
     try:
         if together:
-            reason = _train_together(spec, seeds, folder, device, watch, done)
+            _train_together(spec, seeds, folder, device, watch, done)
     except InputError:
         if folder is not None and is_new:
             _abandon(folder, keep=existed)
@@ -92,7 +90,7 @@ def train_seeds(
             records.append(done[seed])
             continue
         try:
-            with watch(f"seed {seed + 1} of {seeds}" + (f" (alone: {reason})" if reason else "")) as on_epoch:
+            with watch(f"seed {seed + 1} of {seeds}") as on_epoch:
                 records.append(_train_one(replace(spec, seed=seed), folder, device, on_epoch, runner))
         except InputError:
             if folder is not None and is_new and seed == 0:
@@ -139,8 +137,8 @@ def summarise(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _train_together(
     spec: RunSpec, seeds: int, folder: Path | None, device: str, watch: Watch, done: dict[int, dict[str, Any]]
-) -> str | None:
-    """Trains in lock-step the seeds that have not begun, puts their records into ``done``, or says why it cannot."""
+) -> None:
+    """Trains in lock-step the seeds that have not begun and puts their records into ``done``."""
     homes = {seed: folder / f"seed-{seed}" for seed in range(seeds)} if folder is not None else {}
     new = [
         seed
@@ -148,19 +146,16 @@ def _train_together(
         if seed not in homes or not ((homes[seed] / FACTS).exists() or (homes[seed] / CHECKPOINT).exists())
     ]
     if len(new) < 2:
-        return None
+        return
     checkpoints = [homes[seed] / CHECKPOINT for seed in new] if homes else None
     with watch(f"{len(new)} of {seeds} seeds together") as on_epoch:
         options = FitOptions(on_epoch=on_epoch)
         outcomes = run_together(spec, new, device=device, options=options, checkpoints=checkpoints, keep_memory=True)
-    if isinstance(outcomes, str):
-        return outcomes
     for seed, outcome in zip(new, outcomes, strict=True):
         done[seed] = outcome.record.to_json()
         if homes:
             _save(homes[seed], replace(spec, seed=seed), outcome)
             (homes[seed] / CHECKPOINT).unlink(missing_ok=True)
-    return None
 
 
 def _train_one(

@@ -8,7 +8,6 @@ separate fits give, up to the rounding of floating point numbers.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,7 +20,7 @@ from torch import Tensor, nn
 
 from lnp.engine.checkpoint import Position, save_checkpoint
 from lnp.engine.feed import predict
-from lnp.engine.fit import FitOptions, FitResult
+from lnp.engine.fit import FitOptions, FitResult, require_finite
 from lnp.engine.history import EpochRecord, History
 from lnp.engine.lockstep.adapt import objection, template
 from lnp.engine.lockstep.network import StackedGCN
@@ -228,12 +227,7 @@ class _Lockstep:
         self._forget()
         plain = [dict(zip(terms, row, strict=True)) for row in values.tolist()]
         for seed, row in enumerate(plain):
-            if not all(math.isfinite(value) for value in row.values()):
-                raise ConfigError(
-                    f"The loss of seed number {seed + 1} became infinite or not a number in epoch {epoch} of stage "
-                    f"{stage.name!r} ({', '.join(f'{k} {v:g}' for k, v in row.items())}). "
-                    "Lower `learning_rate` or the weight of that term."
-                )
+            require_finite(row, f"The loss of seed number {seed + 1}", stage.name, epoch)
         return plain
 
     def _forget(self) -> None:
