@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from lnp.engine.model_file import SavedModel, label_quality, load_model, save_mo
 from lnp.engine.progress import OnEpoch, epoch_progress
 from lnp.engine.set_aside import set_aside
 from lnp.errors import ConfigError, GraphError, LabelError, ModelFileError, NotFittedError, check_range
+from lnp.graph.chosen_rows import chosen_rows
 from lnp.graph.features import scale_features
 from lnp.graph.graph import Graph
 from lnp.graph.labels import UNKNOWN, ObservedLabels, Truth
@@ -188,7 +189,7 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, nodes: ArrayLike | None = None) -> NDArray[np.float32]:
         """Class probabilities of all nodes of the graph, or of ``nodes`` (numbers or a mask), one row per node."""
         self._require_fit()
-        chosen: NDArray[np.float32] = self.probabilities_[_rows(nodes, len(self.probabilities_))].copy()
+        chosen: NDArray[np.float32] = self.probabilities_[chosen_rows(nodes, len(self.probabilities_))].copy()
         return chosen
 
     def score(self, labels: Truth | ArrayLike, nodes: ArrayLike | None = None) -> float:
@@ -203,7 +204,7 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         right = (labels if isinstance(labels, Truth) else Truth(labels, classes)).labels
         if right.size != count:
             raise LabelError(f"Expected `labels` of all {count} nodes to score by, but got {right.size}.")
-        chosen = _rows(nodes, count)
+        chosen = chosen_rows(nodes, count)
         right, predicted = right[chosen], self.predict()[chosen]
         known = right != UNKNOWN
         if not known.any():
@@ -313,21 +314,3 @@ def _as_observed(graph: Graph, labels: ObservedLabels | ArrayLike, trusted: Arra
 
 def _say(line: str) -> None:
     sys.stderr.write(f"{line}\n")
-
-
-def _rows(nodes: ArrayLike | None, count: int) -> NDArray[Any] | slice:
-    if nodes is None:
-        return slice(None)
-    array = np.asarray(nodes)
-    if array.size == 0 and array.dtype != bool:
-        array = array.astype(np.int64)
-    mask = array.dtype == bool
-    if array.ndim != 1 or not (mask or np.issubdtype(array.dtype, np.integer)) or (mask and array.size != count):
-        raise LabelError(
-            f"Expected `nodes` to be node numbers or a mask of the {count} nodes of the graph that was fitted, but got "
-            f"shape {array.shape} of {array.dtype}."
-        )
-    outside = array[:0] if mask else array[(array < 0) | (array >= count)]
-    if outside.size:
-        raise LabelError(f"Expected `nodes` to be from 0 to {count - 1}, but got {outside[0]}.")
-    return array
