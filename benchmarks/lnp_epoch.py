@@ -1,4 +1,4 @@
-"""One LNP epoch with its evaluation: against a GCN epoch, and against the same computation on dense matrices."""
+"""One LNP or channel epoch with its evaluation: against a GCN epoch, and against the same on dense matrices."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from lnp.graph.graph import Graph
 from lnp.graph.labels import ObservedLabels
 from lnp.graph.split import Split, choose_trusted, sequential_split
 from lnp.methods.batch import Batch, full_batch
+from lnp.methods.channel.config import CANDIDATES
 from lnp.methods.registry import create_method, make_config
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.seeds import Seeds
@@ -28,6 +29,8 @@ DENSE_TARGETS = {"cora": 12}
 """How many times faster than dense adjacency and features an LNP epoch has to be."""
 GCN_EPOCH_TARGETS = {"pubmed": 4.2, "squirrel": 4.2}
 """How many GCN epochs an LNP epoch may cost."""
+CHANNEL_TARGET = 1.3
+"""How many GCN epochs an epoch of lnp-channel may cost."""
 MEMORY_TARGET_MIB = {"pubmed": 1536}
 """Peak memory with the exact contrastive loss."""
 
@@ -48,8 +51,8 @@ class DenseGraphTensors(GraphTensors):
         return self._dense[kind]
 
 
-def epoch_step(name: str, batch: Batch, selection: Selection, **options: object) -> Step:
-    """One epoch as the engine runs it: update, prediction of all nodes, score."""
+def epoch_step(name: str, batch: Batch, selection: Selection, *, stage: int = 0, **options: object) -> Step:
+    """One epoch of a stage as the engine runs it: update, prediction of all nodes, score."""
     seeds = Seeds(0)
     config = make_config(name, {"hidden": 64, **options})
     method = create_method(name, config, batch, seeds.generator("initialisation"))
@@ -57,9 +60,10 @@ def epoch_step(name: str, batch: Batch, selection: Selection, **options: object)
     if not stages:  # nothing is trained: an epoch is a prediction
         return lambda: predict(method, batch)
     randomness = seeds.randomness()
-    if stages[0].begin is not None:
-        stages[0].begin(batch, randomness)
-    loop = _StageLoop(method, FullFeed(batch), stages[0], selection, randomness, History(), Position())
+    begin = stages[stage].begin
+    if begin is not None:
+        begin(batch, randomness)
+    loop = _StageLoop(method, FullFeed(batch), stages[stage], selection, randomness, History(), Position())
     loop._create_optimisers()
     nothing = FitOptions()
     return lambda: loop._train_one_epoch(nothing)
@@ -97,6 +101,23 @@ def lnp_rows(graph: Graph, truth: np.ndarray) -> list[Row]:
         ratio = taken["dense"] / taken["lnp-v2"]
         rows.append(Row(graph.name, "LNP-v2 epoch, dense / ours", taken["dense"], ratio, DENSE_TARGETS[graph.name]))
     return rows
+
+
+def channel_rows(graph: Graph, truth: np.ndarray) -> list[Row]:
+    """lnp-channel against GCN: epochs in which T is learned, and epochs of the last stage, with each variant."""
+    observed, split, selection = task(graph, truth)
+    batch = full_batch(graph, observed, split.train)
+    stages = {"T is learned": 0, "last stage": -1}
+    steps = {"gcn": epoch_step("gcn", batch, selection)}
+    for variant in CANDIDATES:
+        for name, number in stages.items():
+            steps[f"{name}, {variant}"] = epoch_step("lnp-channel", batch, selection, stage=number, variant=variant)
+    taken = measure(steps)
+    gcn = taken.pop("gcn")
+    return [
+        Row(graph.name, f"lnp-channel epoch ({name}) / GCN epoch", one, one / gcn, CHANNEL_TARGET, True)
+        for name, one in taken.items()
+    ]
 
 
 def memory_rows(graph: Graph, truth: np.ndarray) -> list[Row]:

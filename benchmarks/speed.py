@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 import torch.nn.functional as F
-from lnp_epoch import lnp_rows, memory_rows
+from lnp_epoch import channel_rows, lnp_rows, memory_rows
 from rich.console import Console
 from rich.table import Table
 from timing import Row, Step, measure
@@ -116,7 +116,7 @@ def _check_agreement(ours: GCN, theirs: PyGNetwork, tensors: GraphTensors, dense
         raise SystemExit(f"The two networks differ by {difference:g} on the same weights; the timing means nothing.")
 
 
-SECTIONS = [gcn_rows, lnp_rows, memory_rows]
+SECTIONS = [gcn_rows, lnp_rows, channel_rows, memory_rows]
 """Each takes a graph and its labels and gives rows; add a function here to add a section."""
 
 

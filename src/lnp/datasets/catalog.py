@@ -122,7 +122,7 @@ CATALOG: dict[str, Entry] = {
     "chameleon": Entry("Wikipedia pages by traffic, links (with duplicates)", 2277, 31371, 2325, 5, 0.230, "none"),
     "chameleon-filtered": Entry("chameleon without duplicates", 890, 8854, 2325, 5, 0.236, "none"),
     "squirrel": Entry("Wikipedia pages by traffic, links (with duplicates)", 5201, 198353, 2089, 5, 0.222, "none"),
-    "actor": Entry("actors by the words of their page, co-occurrence", 7600, 26659, 932, 5, 0.217, "none"),
+    "actor": Entry("actors by the words of their page, co-occurrence", 7600, 26659, 932, 5, 0.217, "row"),
     "cornell": Entry("university web pages by kind, links", 183, 277, 1703, 5, 0.123),
     "texas": Entry("university web pages by kind, links", 183, 279, 1703, 5, 0.061),
     "tolokers": Entry("crowd workers, banned or not, shared tasks", 11758, 519000, 10, 2, 0.595),

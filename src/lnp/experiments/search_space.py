@@ -51,8 +51,7 @@ LNP: dict[str, tuple[Value, ...]] = {
     "scale": (2.0, 3.0, 5.0, 8.0),
     "embedding": ("unit", "raw"),
     "similarity": ("cosine", "minmax"),
-    "odds_power": (0.0, 1.0, 2.0, 3.0),
-    "odds_epochs": (0, 50),
+    "odds_power": (0.0, 2.0, 4.0, 6.0),
 }
 
 FINE_TUNED: dict[str, tuple[Value, ...]] = {**NETWORK, "fine_tune_learning_rate": (1e-3, 3e-3, 1e-2, 3e-2)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import torch
 from torch import Tensor, nn
@@ -175,7 +175,7 @@ class Method(nn.Module, ABC):
     """A way to learn node labels when many of the given ones are wrong.
 
     Subclasses are final: they build their networks in ``__init__(config, batch, generator)``, from the sizes in
-    ``batch`` and never from its labels alone by value (those belong in the losses), and keep whatever else their
+    ``batch`` and never from the values of its labels (those belong in losses and buffers), and keep whatever else their
     predictions depend on in buffers, so that a snapshot of ``state_dict()`` is complete.
     """
 
@@ -198,6 +198,11 @@ class Method(nn.Module, ABC):
     @abstractmethod
     def predict(self, batch: Batch) -> Tensor:
         """Class probabilities of every node, ``(n, c)``; called in evaluation mode without gradient."""
+
+    def train(self, mode: bool = True) -> Self:
+        """What it always does. Twice an epoch PyTorch's own way takes as long as a product with S on a small graph."""
+        _set_mode(self, mode)
+        return self
 
     def given_distribution(self, probabilities: Tensor) -> Tensor:
         r""":math:`P(\tilde y)` of a node's given label, from what :meth:`predict` says of its true one.
@@ -248,3 +253,10 @@ class Method(nn.Module, ABC):
         quality = torch.full((batch.node_count,), float("nan"), device=probabilities.device)
         quality[known] = probabilities[known, batch.given[known]]
         return quality
+
+
+def _set_mode(module: nn.Module, mode: bool) -> None:
+    module.__dict__["training"] = mode
+    for child in module._modules.values():
+        if child is not None:
+            _set_mode(child, mode)

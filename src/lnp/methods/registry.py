@@ -66,8 +66,7 @@ METHODS: dict[str, MethodEntry] = {
         LNPv2,
         "P(Y_C | G, Y_N): the same with Y_N as a condition",
         GE,
-        # Y_N reaches v2 through λ1 alone (v1 has λ2 as well), so it needs more of it where labels can be believed.
-        {"lambda_1": 1.0, "odds_power": 3.0, "odds_epochs": 0},
+        {},
         PRESETS_V2,
     ),
     "lnp-channel": MethodEntry(

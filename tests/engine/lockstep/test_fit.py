@@ -38,7 +38,7 @@ CASES = [
     ("joint", EPOCHS),
     ("clean-only", EPOCHS),
     ("lnp-v1", EPOCHS | {"delta": 0.4, "negatives": 16}),
-    ("lnp-v1", EPOCHS | {"odds_epochs": 3, "odds_power": 1.0, "similarity": "minmax", "lambda_3": 0.0}),
+    ("lnp-v1", EPOCHS | {"odds_power": 1.0, "similarity": "minmax", "lambda_3": 0.0}),
     ("lnp-v2", EPOCHS | {"delta": 0.4, "negatives": 16}),
     ("lnp-v2", EPOCHS | {"delta": 0.4, "negatives": 16, "grown_as": "noisy", "expectation": "exact"}),
     ("lnp-v2", EPOCHS | {"delta": 0.3, "similarity": "probability", "alpha": "dot", "weights": "one"}),
@@ -120,7 +120,7 @@ def test_the_same_under_the_rule_last(toy_task):
     ("name", "options"),
     [
         ("gcn", {"hidden": 8, "epochs": 40, "fine_tune_epochs": 10}),
-        ("lnp-v2", {"hidden": 8, "epochs": 30, "delta": 0.4, "negatives": 16, "odds_epochs": 20, "odds_power": 1.0}),
+        ("lnp-v2", {"hidden": 8, "epochs": 30, "delta": 0.4, "negatives": 16, "odds_power": 1.0}),
     ],
 )
 def test_a_seed_without_patience_waits_for_the_others(toy_task, name, options):

@@ -209,8 +209,8 @@ def test_relabelling_the_classes_relabels_t_and_the_predictions(batch: Batch, mo
 # One epoch of learning T, by hand
 
 
-def epoch_with(probabilities: torch.Tensor, index: int) -> Epoch:
-    return Epoch("", index, 10, probabilities, lambda _: math.nan, True)
+def epoch_with(probabilities: torch.Tensor, index: int, count: int = 10) -> Epoch:
+    return Epoch("", index, count, probabilities, lambda _: math.nan, True)
 
 
 def random_probabilities(count: int, seed: int = 0) -> torch.Tensor:
@@ -226,9 +226,10 @@ def test_an_epoch_is_an_e_step_and_an_m_step(batch: Batch, phase: int, checks: l
     model.learning.fill_(2)
     model.transition.copy_(torch.from_numpy(NOISE))
     probabilities = random_probabilities(60)
-    model.end_epoch(batch, epoch_with(probabilities, index=1))
+    model.end_epoch(batch, epoch_with(probabilities, index=1, count=3))
     assert torch.equal(model.transition, torch.from_numpy(NOISE).float())  # not yet
-    model.end_epoch(batch, epoch_with(probabilities, index=2))
+    assert not any(one.isfinite().any() for one in (model.evidence, model.equal_evidence, model.own_evidence))
+    model.end_epoch(batch, epoch_with(probabilities, index=2, count=3))
     counts = np.zeros((3, 3)) if checks is None else np.array(checks, float)  # checked labels count as they were
     for node in batch.noisy.tolist():
         label = int(batch.given[node])
@@ -318,7 +319,7 @@ def test_gradient_of_the_loss_by_finite_differences(batch: Batch, variant: str) 
     model.transition.copy_(torch.from_numpy(NOISE))
     graph, rng = batch.graph, np.random.default_rng(0)
     graph.features = graph.features.double()  # type: ignore[union-attr]
-    single, links = graph.propagation("row"), model.prior._adjacency(graph)
+    single, links = graph.propagation("row"), model.prior.adjacency_of(graph)
     graph._propagations["row"] = SparseMatrix(single._forward.double(), single._backward.double())
     model.prior.adjacency = SparseMatrix(links._forward.double(), links._backward.double())
     used = [p for name, p in model.prior.named_parameters() if name.startswith(("backbone", variant))]

@@ -9,16 +9,21 @@ T_N is cut in two at random, and
         \text{the mean of both}  & \text{otherwise}
     \end{cases}
 
-Each network is half as wide as the one that is trained in the end, so both together cost about as much as that one.
+Each network is half as wide as the one that is trained in the end, and they are computed side by side
+(:mod:`lnp.methods.channel.pair`), so both together cost about as much as that one.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 
 from lnp.methods.batch import Batch
 from lnp.methods.channel.config import ChannelConfig
+from lnp.methods.channel.pair import both_logits
 from lnp.methods.channel.prior import Prior
 from lnp.seeds import Generator
 
@@ -57,9 +62,13 @@ class Halves(nn.Module):
         """The half that network ``index`` learns from."""
         return (self.side == index).nonzero().squeeze(1)
 
+    def logits(self, batch: Batch, variant: str, generator: Generator | None, *, bound: float) -> Sequence[Tensor]:
+        """The logits of both networks, for all nodes."""
+        return both_logits(cast("list[Prior]", list(self.networks)), batch.graph, variant, generator, bound=bound)
+
     def predict(self, batch: Batch, variant: str, *, bound: float) -> Tensor:
         """Class probabilities of every node by who has not learnt its label, ``(n, c)``."""
-        first, second = (network(batch.graph, variant, None, bound=bound).softmax(dim=1) for network in self.networks)
+        first, second = (logits.softmax(dim=1) for logits in self.logits(batch, variant, None, bound=bound))
         side = self.side.unsqueeze(1)
         return torch.where(side == 0, second, torch.where(side == 1, first, (first + second) / 2))
 

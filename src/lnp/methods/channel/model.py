@@ -178,7 +178,7 @@ class Channel(Method):
         return quality
 
     def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
-        """While T is learned: E-step, M-step, and how likely unseen labels have become."""
+        """While T is learned: E-step and M-step; at the end of a stage, how likely unseen labels have become."""
         phase, labels = int(self.phase), batch.noisy_labels
         if phase in (OPINIONS, TRAINING):
             return
@@ -190,6 +190,8 @@ class Channel(Method):
             self.transition.copy_(self._rows(counts))
         if phase == LABELS:
             self.confusion.copy_(expected_counts(epoch.probabilities[batch.trusted], batch.trusted_labels).T)
+            return
+        if epoch.index + 1 < epoch.count:
             return
         evidence = calibrated_evidence(logs, labels, self.transition)
         if phase == OWN_ROWS:
@@ -249,8 +251,7 @@ class Channel(Method):
         weight = 0.0 if int(self.phase) == LABELS else config.estimate_trusted_weight
         terms: Terms = {}
         variant = VARIANTS[int(self.learning)]
-        for index, network in enumerate(self.halves.networks):
-            logits = network(batch.graph, variant, randomness.dropout, bound=self._bound)
+        for index, logits in enumerate(self.halves.logits(batch, variant, randomness.dropout, bound=self._bound)):
             parts = negative_log_likelihood(
                 logits, batch, self.halves.nodes(index), self.transition, trusted_weight=weight
             )

@@ -75,19 +75,26 @@ class Prior(nn.Module):
         """
         logits: Tensor = self.backbone(graph, generator)
         if variant == "smooth":
-            first, share = logits, self.config.restart
-            propagation = graph.propagation(self.config.normalisation)
-            for _ in range(self.config.smoothing_steps):
-                logits = (1 - share) * (propagation @ logits) + share * first
+            logits = self.smooth(logits, graph.propagation(self.config.normalisation))
         elif variant == "features":
             logits = logits + self.features(graph.features, generator)
         elif variant == "links":
-            logits = logits + self.links(self._adjacency(graph), generator)
-        if bound > 0:
-            logits = logits * (1 + logits.square().sum(dim=1, keepdim=True) / bound**2).rsqrt()
+            logits = logits + self.links(self.adjacency_of(graph), generator)
+        return self.bounded(logits, bound)
+
+    def smooth(self, logits: Tensor, propagation: Multiplier) -> Tensor:
+        """The averages of the variant "smooth"."""
+        first, share = logits, self.config.restart
+        for _ in range(self.config.smoothing_steps):
+            logits = (1 - share) * (propagation @ logits) + share * first
         return logits
 
-    def _adjacency(self, graph: GraphTensors) -> SparseMatrix:
+    def bounded(self, logits: Tensor, bound: float) -> Tensor:
+        """Logits ``(…, c)`` shorter than the bound, if it is not 0."""
+        return logits if bound == 0 else logits * (1 + logits.square().sum(dim=-1, keepdim=True) / bound**2).rsqrt()
+
+    def adjacency_of(self, graph: GraphTensors) -> SparseMatrix:
+        """A, ready to be multiplied with."""
         if self.adjacency is None:
             self.adjacency = SparseMatrix.from_scipy(graph.graph.adjacency, symmetric=True, device=graph.device)
         return self.adjacency

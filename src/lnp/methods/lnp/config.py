@@ -28,11 +28,9 @@ class LNPConfig(MethodConfig):
         similarity: How w and the δ rule compare a prediction p with a given label: "cosine" of p and the one-hot label,
             "minmax" (cosine stretched to [0, 1] over T_N), "probability" p_y, or "random" (the released code).
         weights: "similarity" (the paper) or "one" (ablation ``nw``).
-        odds_power: λ1 is multiplied by the odds of a given label, :math:`(\bar p / (1 - \bar p))^{\text{power}}` with
-            :math:`\bar p` the mean predicted probability of the given labels, so that they count for more where most
-            of them are believed. 0 keeps λ1 as it is: the paper's objective, which needs a λ1 for each noise rate.
-        odds_epochs: Epochs in which the odds are followed; then they stay as they are, because later on the noisy
-            labels are learnt by heart and would seem right. 0 follows them to the end.
+        odds_power: λ1 is multiplied by this power of the odds ratio of given labels (:mod:`lnp.methods.lnp.belief`),
+            which is 1 unless trusted labels teach more than they do. 0 keeps λ1 as it is: the paper's objective, which
+            needs a λ1 for each noise rate.
         alpha: α as "cosine" of h and r, kept in [0, 1], or "dot" as in the released code.
         beta: β as "cosine", or "random" with a second softmax as in the released code.
         grown_as: Nodes that joined T_C follow the rule of "trusted" nodes in Q, or that of "noisy" ones.
@@ -44,7 +42,7 @@ class LNPConfig(MethodConfig):
 
     normalisation: str = "row"
     weight_decay: float = 2e-3
-    lambda_1: float = 0.3
+    lambda_1: float = 1.0
     lambda_2: float = 2.0
     lambda_3: float = 2.0
     delta: float = 0.7
@@ -54,8 +52,7 @@ class LNPConfig(MethodConfig):
     scale: float = 5.0
     similarity: str = "cosine"
     weights: str = "similarity"
-    odds_power: float = 2.0
-    odds_epochs: int = 50
+    odds_power: float = 4.0
     alpha: str = "cosine"
     beta: str = "cosine"
     grown_as: str = "trusted"

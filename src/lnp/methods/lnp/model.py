@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from lnp.errors import ConfigError
 from lnp.methods.base import Epoch, Members, Method, Stage, Terms
 from lnp.methods.batch import Batch
+from lnp.methods.lnp.belief import label_odds
 from lnp.methods.lnp.concatenation import ConcatenatedDecoder, ConcatenatedPosterior, ConcatenatedPrior
 from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.decoder import Decoded, Decoder
@@ -23,13 +24,7 @@ from lnp.methods.lnp.large.terms import applies, large_predictions, large_terms
 from lnp.methods.lnp.objective import objective
 from lnp.methods.lnp.posterior import Posterior
 from lnp.methods.lnp.prior import Prior
-from lnp.methods.lnp.trusted_set import (
-    TrustedSet,
-    believed_labels,
-    cosine_similarity,
-    label_odds,
-    label_similarity,
-)
+from lnp.methods.lnp.trusted_set import TrustedSet, cosine_similarity, label_similarity
 from lnp.nn.prototypes import WholeSums
 from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
@@ -46,7 +41,6 @@ class LNP(Method):
         prior: :math:`P_\theta(\bar Y \mid \cdot)`.
         trusted_set: T_C in the current epoch.
         odds: By how much λ1 is multiplied.
-        epoch: Epochs trained so far.
     """
 
     Config = LNPConfig
@@ -56,7 +50,6 @@ class LNP(Method):
     """Whose labels :meth:`prior_labels` are: those of the "noisy" or of the "trusted" nodes."""
     config: LNPConfig
     odds: Tensor
-    epoch: Tensor
 
     def __init__(self, config: LNPConfig, batch: Batch, generator: Generator) -> None:
         super().__init__()
@@ -75,8 +68,8 @@ class LNP(Method):
             self.decoder = ConcatenatedDecoder(config, width + classes + given, classes, generator)
             self.prior = ConcatenatedPrior(config, width + given, classes, generator)
         self.trusted_set = TrustedSet(batch.node_count)
-        self.register_buffer("odds", torch.ones(()))
-        self.register_buffer("epoch", torch.zeros((), dtype=torch.int64))
+        odds = label_odds(batch) ** config.odds_power if config.odds_power > 0 else 1.0
+        self.register_buffer("odds", torch.tensor(odds, dtype=torch.float32))
 
     @abstractmethod
     def condition(self, batch: Batch) -> Labelled | None:
@@ -126,12 +119,7 @@ class LNP(Method):
         )
         self.trusted_set.propose(batch.numbers(batch.noisy), similarity, self.config.delta)
         weights = similarity if self.config.weights == "similarity" else torch.ones_like(similarity)
-        if self.config.odds_power > 0:
-            if int(self.epoch) < self.config.odds_epochs or self.config.odds_epochs == 0:
-                whole = _whole(batch, "belief")
-                self.odds.copy_(label_odds(predictions, batch.noisy_labels, self.config.odds_power, whole))
-            weights = weights * self.odds
-        return weights
+        return weights * self.odds
 
     def infer(self, batch: Batch, randomness: Randomness | None) -> tuple[Tensor, Decoded]:
         """Encodes and decodes: the logits of Q, and the decoder's outputs."""
@@ -151,7 +139,7 @@ class LNP(Method):
             )
 
     def remember(self, batch: Batch) -> dict[str, Members]:
-        """The embeddings behind the prototypes, and how far the given labels are believed."""
+        """The embeddings behind the prototypes, and how far predictions and given labels are alike."""
         trusted, noisy = self.trusted_set.members(batch), Labelled(batch.noisy, batch.noisy_labels)
         sums = {"posterior": (self.posterior, trusted), "decoder": (self.decoder, trusted)}
         if self.condition(batch) is not None:
@@ -160,15 +148,9 @@ class LNP(Method):
             name: Members(network.get_submodule("embedding")(batch.graph, None), _labels(batch, labelled))
             for name, (network, labelled) in sums.items()
         }
-        believes, stretches = self.config.odds_power > 0, self.config.similarity == "minmax"
-        if believes or stretches:
-            predictions = softmax(self.infer(batch, None)[1].logits[noisy.nodes])
-            labels = _labels(batch, noisy)
-            if believes:
-                members["belief"] = Members(_column(batch, noisy, believed_labels(predictions, noisy.labels)), labels)
-            if stretches:
-                cosines = cosine_similarity(predictions, noisy.labels)
-                members["similarity"] = Members(_column(batch, noisy, cosines), labels)
+        if self.config.similarity == "minmax":
+            cosines = cosine_similarity(softmax(self.infer(batch, None)[1].logits[noisy.nodes]), noisy.labels)
+            members["similarity"] = Members(_column(batch, noisy, cosines), _labels(batch, noisy))
         return members
 
     def predict(self, batch: Batch) -> Tensor:
@@ -180,7 +162,6 @@ class LNP(Method):
     def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
         """T_C is reset and grows by what the epoch proposed."""
         self.trusted_set.renew()
-        self.epoch.add_(1)
 
 
 def _whole(batch: Batch, name: str) -> WholeSums | None:

@@ -15,10 +15,9 @@ from torch import Tensor, nn
 
 from lnp.methods.batch import Batch
 from lnp.methods.lnp.embedding import Labelled
-from lnp.nn.prototypes import WholeSums, class_sums
 from lnp.seeds import Generator
 
-__all__ = ["TrustedSet", "believed_labels", "cosine_similarity", "label_odds", "label_similarity"]
+__all__ = ["TrustedSet", "believed_labels", "cosine_similarity", "label_similarity"]
 
 Extremes = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """From the smallest and the largest value of a part of the graph to those of the whole."""
@@ -61,26 +60,6 @@ def label_similarity(
     if extremes is not None:
         low, high = extremes(low, high)
     return (similarity - low) / (high - low).clamp(min=1e-12)
-
-
-def label_odds(probabilities: Tensor, labels: Tensor, power: float, whole: WholeSums | None = None) -> Tensor:
-    r""":math:`(\bar p / (1 - \bar p))^{\text{power}}`: how far the given labels as a whole deserve belief.
-
-    :math:`\bar p` is the mean predicted probability of the given labels, kept in [0.02, 0.95] so that neither a start
-    at random nor a perfect fit runs away. Where the rows are those of a part of the graph, ``whole`` makes it the mean
-    over the whole.
-
-    >>> round(label_odds(torch.tensor([[0.9, 0.1], [0.3, 0.7]]), torch.tensor([0, 1]), 2.0).item(), 3)
-    16.0
-    """
-    believed = believed_labels(probabilities, labels)
-    if whole is None:
-        mean = believed.mean()
-    else:
-        sums, counts = whole(*class_sums(believed.unsqueeze(1), labels, probabilities.shape[1]))
-        mean = sums.sum() / counts.sum()
-    mean = mean.clamp(0.02, 0.95)
-    return (mean / (1 - mean)).pow(power)
 
 
 class TrustedSet(nn.Module):
