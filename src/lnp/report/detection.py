@@ -29,6 +29,11 @@ class DetectionRow:
     by_rate: dict[float, Score]
 
     @property
+    def cells(self) -> int:
+        """Over how many datasets and rates."""
+        return sum(score.datasets for score in self.by_rate.values())
+
+    @property
     def mean_ap(self) -> float:
         """Over the rates."""
         return statistics.fmean(score.ap for score in self.by_rate.values())
