@@ -66,3 +66,15 @@ def test_too_little_gives_no_summary() -> None:
     assert rank_methods({"a": {"x": 1.0, "y": 2.0, "z": 3.0}}, ["x", "y", "z"]) is None
     assert rank_methods({"a": {"x": 1.0, "y": 2.0}, "b": {"x": 1.0, "y": 2.0}}, ["x", "y", "z"]) is None
     assert rank_methods({}, ["x", "y", "z"]) is None
+
+
+def test_a_method_of_two_cells_does_not_shrink_a_comparison_over_six() -> None:
+    scores = {cell: {"a": 3.0, "b": 2.0, "c": 1.0} for cell in range(6)}
+    scores[0]["rare"] = scores[1]["rare"] = 4.0
+    scores[0]["common"] = 0.0
+    for cell in range(1, 6):
+        scores[cell]["common"] = 0.0
+    del scores[5]["common"]  # five cells of four methods are more than six of three
+    found = rank_methods(scores, ["a", "rare", "b", "common", "c"])
+    assert found is not None
+    assert (found.methods, found.cells, found.left_out) == (("a", "b", "c", "common"), 5, ("rare",))

@@ -58,11 +58,11 @@ def rank_methods(
 
     Args:
         scores: Cell → method → score, higher is better.
-        methods: Those to be ranked. Of them, one that has no score anywhere is left out; a cell that lacks one of the
-            rest is.
+        methods: Those to be ranked. Of them, those that were run in few cells are left out, and cells that lack one of
+            the rest: as many methods times cells as there can be stay (:func:`_widest`).
         others: Taken in where they have a score in all of these cells.
     """
-    present = [method for method in methods if any(method in row for row in scores.values())]
+    present = _widest(scores, methods)
     cells = [row for row in scores.values() if all(method in row for method in present)]
     present += [method for method in others if cells and all(method in row for row in cells)]
     if len(present) < 3 or len(cells) < 2:
@@ -83,6 +83,21 @@ def rank_methods(
         groups=tuple(groups(ordered, least)),
         left_out=tuple(method for method in (*methods, *others) if method not in present),
     )
+
+
+def _widest(scores: Mapping[object, Mapping[str, float]], methods: Sequence[str]) -> list[str]:
+    """The methods, from those with the most cells on, for which methods times common cells is largest.
+
+    One method that was run in two cells only must not shrink a comparison over twenty to those two.
+    """
+    known = [method for method in methods if any(method in row for row in scores.values())]
+    by_cells = sorted(known, key=lambda method: -sum(method in row for row in scores.values()))
+    sizes = {
+        count: count * sum(all(method in row for method in by_cells[:count]) for row in scores.values())
+        for count in range(1, len(by_cells) + 1)
+    }
+    chosen = by_cells[: max(sizes, key=lambda count: (sizes[count], count), default=0)]
+    return [method for method in methods if method in chosen]
 
 
 def descending_ranks(values: Sequence[float]) -> list[float]:
