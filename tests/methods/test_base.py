@@ -89,6 +89,16 @@ def quick(name: str, batch: Batch, **options: object) -> Method:
     return method.eval()
 
 
+@pytest.mark.parametrize("name", ["lnp-v2", "lnp-channel"])
+def test_the_mode_reaches_every_part(name: str, toy_task) -> None:
+    batch = full_batch(toy_task.graph, toy_task.observed, toy_task.split.train)
+    method = create_method(name, make_config(name, {"hidden": 4}), batch, Seeds(0).generator("initialisation"))
+    for mode in (False, True):
+        assert method.train(mode) is method
+        assert {part.training for part in method.modules()} == {mode}
+    assert not any(part.training for part in method.eval().modules())
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_what_a_method_expects_to_be_given_is_a_distribution(name: str, toy_task) -> None:
     batch = full_batch(toy_task.graph, toy_task.observed, toy_task.split.train)

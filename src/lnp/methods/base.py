@@ -200,7 +200,7 @@ class Method(nn.Module, ABC):
         """Class probabilities of every node, ``(n, c)``; called in evaluation mode without gradient."""
 
     def train(self, mode: bool = True) -> Self:
-        """What it always does. Twice an epoch PyTorch's own way takes as long as a product with S on a small graph."""
+        """Sets the mode of all parts, as PyTorch does, at a fraction of its time: it is asked for twice an epoch."""
         _set_mode(self, mode)
         return self
 

@@ -62,13 +62,7 @@ class MethodEntry:
 
 METHODS: dict[str, MethodEntry] = {
     "lnp-v1": MethodEntry(LNPv1, "P(Y_C | G): posterior, decoder and prior joined by prototypes", GE, {}, PRESETS_V1),
-    "lnp-v2": MethodEntry(
-        LNPv2,
-        "P(Y_C | G, Y_N): the same with Y_N as a condition",
-        GE,
-        {},
-        PRESETS_V2,
-    ),
+    "lnp-v2": MethodEntry(LNPv2, "P(Y_C | G, Y_N): the same with Y_N as a condition", GE, {}, PRESETS_V2),
     "lnp-channel": MethodEntry(
         Channel,
         "true labels latent behind a learned noise channel: one network, exact posterior",
