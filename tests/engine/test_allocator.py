@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lnp.engine import allocator
-from lnp.engine.allocator import LARGE_PAGES, ask_for_large_pages, has_room, keep_freed_memory
+from lnp.engine.allocator import LARGE_PAGES, ask_for_large_pages, give_back, has_room, keep_freed_memory
 from lnp.engine.available import LIMIT
 
 SCRIPT = """
@@ -63,6 +63,8 @@ def test_there_is_room_for_three_times_what_is_needed(monkeypatch: pytest.Monkey
     monkeypatch.setenv(LIMIT, "12GiB")
     assert has_room(4 * 2**30)
     assert not has_room(4 * 2**30 + 1)
+    assert has_room(2 * 2**30, processes=2)
+    assert not has_room(2 * 2**30 + 1, processes=2)
     monkeypatch.setenv(LIMIT, "none")
     assert has_room(2**60)
 
@@ -71,6 +73,7 @@ def test_other_libraries_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(allocator.platform, "libc_ver", lambda: ("", ""))
     monkeypatch.setattr(allocator.ctypes, "CDLL", None)  # would fail if it were asked for
     assert keep_freed_memory(1, print) is print
+    give_back()
 
 
 def test_what_the_user_says_about_large_pages_counts(monkeypatch: pytest.MonkeyPatch) -> None:

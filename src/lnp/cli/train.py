@@ -208,7 +208,7 @@ def _train_on_dataset(
             return
         records = shared
     else:
-        runner = partial(run, announce=announce, keep_memory=True)
+        runner = partial(run, announce=announce, keepers=1)
         watched = partial(train_seeds, folder=out, device=device, watch=epoch_progress, runner=runner)
         records = watched(spec, seeds, together=together)
     if as_json:

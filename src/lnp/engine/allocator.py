@@ -23,7 +23,7 @@ from collections.abc import Callable
 from lnp.engine.available import memory_limit, resident_bytes
 from lnp.engine.history import EpochRecord
 
-__all__ = ["MOST", "SPARE", "OnEpoch", "ask_for_large_pages", "has_room", "keep_freed_memory"]
+__all__ = ["MOST", "SPARE", "OnEpoch", "ask_for_large_pages", "give_back", "has_room", "keep_freed_memory"]
 
 OnEpoch = Callable[[EpochRecord, int], None]
 """What :class:`~lnp.engine.fit.FitOptions` call after every epoch."""
@@ -49,10 +49,21 @@ def ask_for_large_pages() -> None:
     os.environ.setdefault(LARGE_PAGES, "1")
 
 
-def has_room(needed: int) -> bool:
-    """Whether a process that uses so many bytes at its peak may keep what it frees."""
+def has_room(needed: int, processes: int = 1) -> bool:
+    """Whether a process that uses so many bytes at its peak may keep what it frees.
+
+    Args:
+        needed: Bytes.
+        processes: How many such processes the machine has, this one included.
+    """
     limit = memory_limit()
-    return limit is None or SPARE * needed <= limit
+    return limit is None or processes * SPARE * needed <= limit
+
+
+def give_back() -> None:
+    """Gives everything free back to the system, so that what is held from now on is what the next run takes."""
+    if platform.libc_ver()[0] == "glibc":
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def keep_freed_memory(needed: int, on_epoch: OnEpoch | None = None) -> OnEpoch | None:

@@ -98,7 +98,9 @@ class _Crew:
         threads, context = self.settings.threads, multiprocessing.get_context(self.settings.start)
         # mypy knows one context only by its general name, which has no Process.
         process = context.Process(  # type: ignore[attr-defined]
-            target=serve, args=(theirs, self.store.path, threads, os.getpid()), daemon=True
+            target=serve,
+            args=(theirs, self.store.path, threads, os.getpid(), self.settings.workers),
+            daemon=True,
         )
         with environment(threads):
             process.start()

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import torch
 
+from lnp.engine.allocator import give_back
 from lnp.engine.fit import FitOptions
 from lnp.engine.history import EpochRecord
 from lnp.experiments.identity import Identity
@@ -58,12 +59,13 @@ class Executor(Protocol):
         """Returns when every job is finished or has failed; an interrupt stops at once and loses nothing finished."""
 
 
-def perform(job: Job, *, threads: int = 1, beat: Callable[[], None] | None = None) -> Finished:
+def perform(job: Job, *, threads: int = 1, keepers: int = 0, beat: Callable[[], None] | None = None) -> Finished:
     """Carries out a run in this process.
 
     Args:
         job: What to run.
         threads: Threads of torch.
+        keepers: As for :func:`~lnp.experiments.run.run`.
         beat: Called now and then while the run goes on.
     """
     torch.set_num_threads(threads)
@@ -75,8 +77,9 @@ def perform(job: Job, *, threads: int = 1, beat: Callable[[], None] | None = Non
             last = time.monotonic()
             beat()
 
+    give_back()
     reset_peak()
-    outcome = run(job.spec, options=FitOptions(on_epoch=on_epoch))
+    outcome = run(job.spec, options=FitOptions(on_epoch=on_epoch), keepers=keepers)
     return finished(job.identity, job.spec, outcome.record, outcome.result.history, peak_mib())
 
 

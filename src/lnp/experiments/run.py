@@ -72,7 +72,7 @@ def run(
     device: str = "cpu",
     options: FitOptions | None = None,
     announce: Callable[[str], None] | None = None,
-    keep_memory: bool = False,
+    keepers: int = 0,
 ) -> RunOutcome:
     """Loads, corrupts, trains, predicts and scores.
 
@@ -81,7 +81,8 @@ def run(
         device: Where to compute.
         options: How to run the loop.
         announce: Takes a line on the memory of a large run.
-        keep_memory: Whether this process may keep what it frees where there is room (:mod:`lnp.engine.allocator`).
+        keepers: How many processes of this machine may keep what they free where there is room for all
+            (:mod:`lnp.engine.allocator`); with 0 not even this one may.
     """
     seeds = Seeds(spec.seed)
     dataset = load_dataset(spec.dataset)
@@ -102,8 +103,8 @@ def run(
     batch = feed.batch
     options = replace(options or FitOptions(), patience=spec.patience)
     if spec.batching.kind == "full":
-        needed = preflight(spec.method, config, batch, copies=copies, keeps=keep_memory, announce=announce)
-        if keep_memory and needed and has_room(needed):
+        needed = preflight(spec.method, config, batch, copies=copies, keeps=keepers > 0, announce=announce)
+        if keepers and needed and has_room(needed, keepers):
             options = replace(options, on_epoch=keep_freed_memory(needed, options.on_epoch))
     method = create_method(spec.method, config, batch, seeds.generator("initialisation"))
     result = fit(method, feed, task.selection, seeds.randomness(), options)

@@ -160,7 +160,7 @@ class _Crew:
         threads, context = self.settings.threads, multiprocessing.get_context(self.settings.start)
         # mypy knows one context only by its general name, which has no Process.
         process = context.Process(  # type: ignore[attr-defined]
-            target=serve, args=(theirs, threads, os.getpid()), daemon=True
+            target=serve, args=(theirs, threads, os.getpid(), self.settings.workers), daemon=True
         )
         with environment(threads):
             process.start()

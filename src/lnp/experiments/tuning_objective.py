@@ -11,9 +11,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from lnp.datasets.dataset import Dataset
+from lnp.engine.allocator import has_room, keep_freed_memory
 from lnp.engine.feed import predict
 from lnp.engine.fit import FitOptions, fit
 from lnp.engine.history import EpochRecord
+from lnp.engine.memory import preflight
 from lnp.engine.selection import Selection
 from lnp.errors import ConfigError
 from lnp.experiments.protocol import prepare
@@ -42,13 +44,14 @@ class Hopeless(Exception):  # noqa: N818 (no error: a trial that is given up)
     """Whoever listens to the reports has heard enough."""
 
 
-def score(spec: RunSpec, dataset: Dataset, *, seeds: int = 1, report: Report | None = None) -> float:
+def score(spec: RunSpec, dataset: Dataset, *, seeds: int = 1, keepers: int = 0, report: Report | None = None) -> float:
     """The mean over ``seeds`` runs of the score of the epoch kept.
 
     Args:
         spec: The run; its seed is the first.
         dataset: The graph that ``spec`` names.
         seeds: How many seeds.
+        keepers: As for :func:`~lnp.experiments.run.run`.
         report: Hears of the last stage every few epochs: epochs as if no patience had saved any, and the mean of the
             scores of the seeds done and of the best so far in the present one. Stages before are not judged, because
             what fine-tuning makes of them does not show yet.
@@ -60,7 +63,7 @@ def score(spec: RunSpec, dataset: Dataset, *, seeds: int = 1, report: Report | N
     done: list[float] = []
     before = 0
     for seed in range(spec.seed, spec.seed + seeds):
-        run = _Run(replace(spec, seed=seed), dataset)
+        run = _Run(replace(spec, seed=seed), dataset, keepers)
 
         def hear(epoch: int, best: float, offset: int = before) -> bool:
             return report is not None and report(offset + epoch, (sum(done) + best) / (len(done) + 1))
@@ -73,7 +76,7 @@ def score(spec: RunSpec, dataset: Dataset, *, seeds: int = 1, report: Report | N
 class _Run:
     """Everything of a run but its evaluation."""
 
-    def __init__(self, spec: RunSpec, dataset: Dataset) -> None:
+    def __init__(self, spec: RunSpec, dataset: Dataset, keepers: int) -> None:
         self.seeds, self.patience = Seeds(spec.seed), spec.patience
         task = prepare(
             dataset,
@@ -89,6 +92,8 @@ class _Run:
             raise ConfigError("Expected a selection rule that scores, to tune by, but got 'last'.")
         self.selection: Selection = task.selection
         self.batch: Batch = full_batch(task.graph, task.observed, task.split.train)
+        needed = preflight(spec.method, spec.config(), self.batch)
+        self.needed = needed if keepers and needed and has_room(needed, keepers) else None
         self.method: Method = create_method(
             spec.method, spec.config(), self.batch, self.seeds.generator("initialisation")
         )
@@ -102,7 +107,8 @@ class _Run:
     def score(self, report: Report) -> float:
         """Trains; the score of what is kept."""
         watch = _Watch(self.stages, self._start_score(), report)
-        options = FitOptions(patience=self.patience, on_epoch=watch.on_epoch)
+        after = watch.on_epoch if self.needed is None else keep_freed_memory(self.needed, watch.on_epoch)
+        options = FitOptions(patience=self.patience, on_epoch=after)
         result = fit(self.method, self.batch, self.selection, self.seeds.randomness(), options)
         return self.selection.score(result.probabilities, self.method.given_distribution)
 

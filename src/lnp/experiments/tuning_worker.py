@@ -54,8 +54,8 @@ class Ended:
     reason: str = ""
 
 
-def serve(pipe: Connection, threads: int, parent: int) -> None:
-    """Takes tasks until it is let go or the parent is gone."""
+def serve(pipe: Connection, threads: int, parent: int, crew: int = 1) -> None:
+    """A worker, one of ``crew``: takes tasks until it is let go or the parent is gone."""
     torch.set_num_threads(threads)
     datasets: dict[str, Dataset] = {}
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
@@ -70,10 +70,10 @@ def serve(pipe: Connection, threads: int, parent: int) -> None:
                 pipe.send(OnTheWay(step, value))
                 return bool(_receive(pipe, parent))
 
-            pipe.send(attempt(task, datasets[task.spec.dataset], report))
+            pipe.send(attempt(task, datasets[task.spec.dataset], report, keepers=crew))
 
 
-def attempt(task: TrialTask, dataset: Dataset, report: Report | None = None) -> Ended:
+def attempt(task: TrialTask, dataset: Dataset, report: Report | None = None, *, keepers: int = 0) -> Ended:
     """Scores a configuration. One that cannot be scored is no error of the search."""
     started = time.perf_counter()
 
@@ -81,7 +81,7 @@ def attempt(task: TrialTask, dataset: Dataset, report: Report | None = None) -> 
         return Ended(kind, time.perf_counter() - started, value, reason)
 
     try:
-        return ended("complete", score(task.spec, dataset, seeds=task.seeds, report=report))
+        return ended("complete", score(task.spec, dataset, seeds=task.seeds, keepers=keepers, report=report))
     except Hopeless:
         return ended("pruned")
     except (EOFError, BrokenPipeError, ConnectionResetError):  # the parent is gone

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from lnp.engine.allocator import LARGE_PAGES, ask_for_large_pages
 from lnp.experiments.claims import Claimed, claim, release, renew
 from lnp.experiments.jobs import Job, describe_error, perform
 from lnp.experiments.store import Store
@@ -25,8 +26,8 @@ POLL = 0.5
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
-def serve(pipe: Connection, path: Path, threads: int, parent: int) -> None:
-    """A worker: takes jobs until it is let go or the parent is gone."""
+def serve(pipe: Connection, path: Path, threads: int, parent: int, crew: int = 1) -> None:
+    """A worker, one of ``crew``: takes jobs until it is let go or the parent is gone."""
     with Store(path) as store, suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while os.getppid() == parent:
             if not pipe.poll(POLL):
@@ -34,17 +35,17 @@ def serve(pipe: Connection, path: Path, threads: int, parent: int) -> None:
             job: Job | None = pipe.recv()
             if job is None:
                 return
-            pipe.send(attempt(job, store, threads))
+            pipe.send(attempt(job, store, threads, keepers=crew))
 
 
-def attempt(job: Job, store: Store, threads: int) -> tuple[str, str]:
+def attempt(job: Job, store: Store, threads: int, *, keepers: int = 0) -> tuple[str, str]:
     """Claims a run and carries it out: what became of it, and why."""
     key = job.identity.key
     answer = claim(store, key)
     if answer is not Claimed.YES:
         return ("elsewhere" if answer is Claimed.DONE else answer.value), ""
     try:
-        done = perform(job, threads=threads, beat=lambda: renew(store, [key]))
+        done = perform(job, threads=threads, keepers=keepers, beat=lambda: renew(store, [key]))
     except Exception as error:  # whatever it is, it would be so again: the others must go on
         store.add_failure(key, asdict(job.spec), describe_error(error))
         return "failed", describe_error(error)
@@ -67,11 +68,12 @@ def obituary(exit_code: int | None) -> str:
 def environment(threads: int) -> Iterator[None]:
     """What a process must be born with, put back at once.
 
-    Its number of threads, which torch reads when it is imported, and deafness to an interrupt, which is the parent's to
-    deal with.
+    Its number of threads and the wish for large pages, which torch reads when it is imported, and deafness to an
+    interrupt, which is the parent's to deal with.
     """
-    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+    before = {name: os.environ.get(name) for name in (*THREAD_VARIABLES, LARGE_PAGES)}
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
+    ask_for_large_pages()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

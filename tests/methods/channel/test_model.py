@@ -23,8 +23,18 @@ from lnp.graph.labels import ObservedLabels
 from lnp.methods.base import Epoch, Method
 from lnp.methods.batch import Batch, full_batch
 from lnp.methods.channel.config import CANDIDATES, VARIANTS, ChannelConfig
-from lnp.methods.channel.model import EQUAL_ROWS, FIRST_ROWS, LABELS, LEAST, OPINIONS, OWN_ROWS, TRAINING, Channel
-from lnp.methods.channel.objective import trusted_weight
+from lnp.methods.channel.model import (
+    EQUAL_ROWS,
+    FIRST_ROWS,
+    LABELS,
+    LEAST,
+    LIGHT_ROWS,
+    OPINIONS,
+    OWN_ROWS,
+    TRAINING,
+    Channel,
+)
+from lnp.methods.channel.objective import light, trusted_weight
 from lnp.methods.channel.prior import Prior
 from lnp.methods.channel.transition import learn_transition, shared_rows
 from lnp.nn.sparse import SparseMatrix
@@ -150,6 +160,66 @@ def test_each_kind_of_rows_has_its_own_best_variant(batch: Batch, own: float, va
     model._begin_training(batch, Seeds(0).randomness())
     assert model.variant == variant
     assert torch.equal(model.transition, model.equal_rows[2]) == (variant == "features")
+
+
+# How much T_C has to say
+
+
+def one_trusted_of(batch: Batch, factor: int) -> Batch:
+    """The same with one trusted node and T_N so many times over, which makes no other difference to a mean."""
+    return replace(batch, trusted=batch.trusted[:1], noisy=batch.noisy.repeat(factor))
+
+
+def test_t_c_is_weighed_lightly_where_it_is_a_tiny_part_and_that_explains_the_labels(batch: Batch) -> None:
+    """The stage is there where T_N is more than 200 times T_C; what it finds is kept only if it is the best so far."""
+    many, few = one_trusted_of(batch, 10), one_trusted_of(batch, 1)
+    assert 0 < light(many) < 0.25 < light(few)
+    names = [[stage.name for stage in build(one, variant="smooth").stages(one)] for one in (few, many)]
+    assert set(names[1]) - set(names[0]) == {"equal rows, lightly"}
+    assert names[1].index("equal rows, lightly") < names[1].index("labels")
+    nobody = replace(many, trusted=many.trusted[:0])
+    assert "equal rows, lightly" not in [stage.name for stage in build(nobody).stages(nobody)]
+
+
+@pytest.mark.parametrize(("before", "wins"), [(-10.0, True), (-0.01, False)])
+def test_what_explains_the_labels_best_says_how_t_c_counts(batch: Batch, before: float, wins: bool) -> None:
+    model = build(batch, variant="auto", start_epochs=0)
+    model.evidence.copy_(torch.tensor([-torch.inf, before, before - 1, before - 2]))
+    model.equal_evidence.copy_(torch.tensor([-torch.inf, before - 3, before - 1, before - 2]))
+    model._begin(LIGHT_ROWS, None, batch, Seeds(0).randomness())
+    assert VARIANTS[int(model.learning)] == "features"  # the best with equal rows
+    model.end_epoch(batch, epoch_with(random_probabilities(60), index=0, count=1))
+    assert bool(model.counts_lightly) == wins
+    assert (model.equal_evidence[2] > before) == wins
+    assert torch.equal(model.equal_rows[2], model.transition if wins else torch.eye(3))
+    model._begin(OWN_ROWS, None, batch, Seeds(0).randomness())
+    assert VARIANTS[int(model.learning)] == ("features" if wins else "smooth")
+
+
+@pytest.mark.parametrize("lightly", [True, False])
+@pytest.mark.parametrize("own", [True, False])
+def test_a_light_t_c_weighs_less_in_every_loss_but_that_of_the_first_rows(
+    batch: Batch, own: bool, lightly: bool
+) -> None:
+    batch = one_trusted_of(batch, 10)
+    model = build(batch, hidden=8, variant="smooth").eval()
+    model.learning.fill_(VARIANTS.index("smooth"))
+    model.own_rows.fill_(own)
+    randomness = Seeds(0).randomness()
+    full = {name: value.item() for name, value in model.loss(batch, randomness).items()}
+    if not own:
+        full["trusted_ce"] /= light(batch)  # labels as they are tell all there is to know
+    model.counts_lightly.fill_(lightly)
+    found = model.loss(batch, randomness)["trusted_ce"].item()
+    assert found == pytest.approx(full["trusted_ce"] * (light(batch) if lightly or not own else 1), rel=1e-5)
+    weights = {}
+    for phase in (FIRST_ROWS, EQUAL_ROWS, LIGHT_ROWS, OWN_ROWS):
+        model.phase.fill_(phase)
+        model.counts_lightly.fill_(lightly and phase == OWN_ROWS)
+        weights[phase] = model._estimate_loss(batch, randomness)["trusted_ce_0"].item()
+    assert weights[EQUAL_ROWS] == pytest.approx(weights[FIRST_ROWS])
+    assert weights[LIGHT_ROWS] == pytest.approx(weights[FIRST_ROWS] * light(batch), rel=1e-5)
+    assert weights[OWN_ROWS] == pytest.approx(weights[LIGHT_ROWS if lightly else FIRST_ROWS])
 
 
 def test_links_that_tell_the_class_are_seen() -> None:

@@ -15,7 +15,7 @@ from lnp.graph.graph import Graph
 from lnp.graph.labels import ObservedLabels
 from lnp.methods.batch import Batch, full_batch
 from lnp.methods.channel.config import ChannelConfig
-from lnp.methods.channel.objective import MANY, expected_cross_entropy, negative_log_likelihood, trusted_weight
+from lnp.methods.channel.objective import MANY, expected_cross_entropy, light, negative_log_likelihood, trusted_weight
 
 CHANNEL = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.05, 0.55, 0.4]], dtype=torch.float64)
 
@@ -139,3 +139,13 @@ def test_few_noisy_labels_give_way_to_trusted_ones(noisy: int, expected: float) 
     assert trusted_weight(ChannelConfig(trusted_weight=0.5), batch) == pytest.approx(expected)
     lacking = replace(four_nodes([True, False, True, True]), noisy=batch.noisy)  # nobody checked a node of class 0
     assert trusted_weight(ChannelConfig(trusted_weight=0.5), lacking) == 0.5
+
+
+@pytest.mark.parametrize(("trusted", "noisy", "expected"), [(2, 0, 1.0), (2, 100, 1.0), (2, 400, 0.25), (0, 100, 0.0)])
+def test_one_trusted_label_never_weighs_more_than_it_does_among_fifty(
+    trusted: int, noisy: int, expected: float
+) -> None:
+    """Beyond fifty labels for each, λ times this factor is the same for every trusted label however large T_N is."""
+    nobody = torch.zeros(noisy, dtype=torch.int64)
+    batch = replace(four_nodes([True] * 4), trusted=torch.arange(trusted), noisy=nobody)
+    assert light(batch) == pytest.approx(expected)

@@ -13,7 +13,7 @@ from lnp.graph.graph import Graph
 from lnp.graph.labels import ObservedLabels
 from lnp.methods.batch import Batch, full_batch
 from lnp.methods.channel.config import VARIANTS, ChannelConfig
-from lnp.methods.channel.prior import Path, Prior
+from lnp.methods.channel.prior import Path, Prior, logit_bound
 from lnp.nn.sparse import SparseMatrix
 from lnp.seeds import Seeds
 
@@ -179,3 +179,17 @@ def test_any_backbone_will_do(toy_task, backbone: str) -> None:
         np.testing.assert_array_equal(plain, prior.backbone(batch.graph).numpy())
     expected = plain + path_by_hand(prior.links, batch.graph.graph.adjacency.toarray())
     np.testing.assert_allclose(logits(prior, batch, "links"), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("classes", [7, 8, 40, 1000])
+def test_many_classes_leave_a_network_as_sure_as_few(classes: int) -> None:
+    """The longest vector allowed, all of it for one class: seven classes and a thousand have about 0.8 for it."""
+    direction = torch.full((classes,), -1 / (classes - 1), dtype=torch.float64)
+    direction[0] = 1
+    logits = direction / torch.linalg.vector_norm(direction) * logit_bound(3.0, classes)
+    assert 0.76 < logits.softmax(dim=0)[0].item() < 0.82
+
+
+def test_few_classes_keep_the_bound_as_it_is() -> None:
+    assert [logit_bound(3.0, classes) for classes in (1, 2, 7)] == [3.0] * 3
+    assert logit_bound(0.0, 40) == 0.0  # none at all

@@ -102,11 +102,15 @@ def test_where_the_graph_tells_nothing_nothing_is_held_against_the_labels() -> N
 
 def test_only_some_nodes_of_a_large_set_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     batch = pairs(0.45, flipped=True, nodes=4800, per_class=100)
+    monkeypatch.setattr("lnp.methods.lnp.belief.MOST", 4400)
     whole = label_odds(batch)
-    monkeypatch.setattr("lnp.methods.lnp.belief.MOST", 301)  # no multiple of the number of classes
+    monkeypatch.setattr("lnp.methods.lnp.belief.MOST", 401)  # no multiple of the number of classes
+    monkeypatch.setattr("lnp.methods.lnp.belief.EACH", 100)
     some = label_odds(batch)
     assert some != whole
     assert some == pytest.approx(whole, abs=0.25)
+    monkeypatch.setattr("lnp.methods.lnp.belief.EACH", 1100)  # 4,400 noisy nodes of four classes: all of them
+    assert label_odds(batch) == whole
 
 
 def test_without_labels_there_is_nothing_to_doubt() -> None:

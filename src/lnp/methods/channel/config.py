@@ -37,7 +37,8 @@ class ChannelConfig(MethodConfig):
             learnt a node's label make of it. The second is better where neighbours are alike and worse where they are
             not, so it has to be chosen.
         logit_bound: b, logits longer than about b are shortened to it while T is learned: an overconfident network
-            takes its own mistakes for noise.
+            takes its own mistakes for noise. With more than seven classes it grows
+            (:func:`~lnp.methods.channel.prior.logit_bound`).
         largest_strength: Largest number of labels for which the prior of a row of T may count.
         path_width: Hidden width of the path beside the backbone.
         smoothing_steps: Averages over neighbours in the variant "smooth".

@@ -17,16 +17,20 @@ Every question on the way is settled by how likely given labels are to networks 
 
 1. *First rows*, for each variant of the prior. T by expectation maximisation with a row for each class. Up to the first
    M-step the rows are equal, which says nothing, so that T_C alone teaches. The variant under which the labels are most
-   likely goes on to 3 and 4.
+   likely goes on to 4 and 5.
 2. *Equal rows*, for each variant. The same with one probability of keeping a label for all classes.
-3. *Labels*. Networks learn the given labels as they are. What they say of T_C, whose true labels are known, is another
+3. *Equal rows, lightly*, where T_C is less than a two-hundredth of T_N. The same with the best variant, and λ says what
+   one trusted label weighs, not T_C as a whole (:func:`~lnp.methods.channel.objective.light`). If that explains the
+   labels better than all before, it is so from there on.
+4. *Labels*. Networks learn the given labels as they are. What they say of T_C, whose true labels are known, is another
    place for T to start from: on average a row of T is what is said of that class.
-4. *Own rows*. T by expectation maximisation from there. The better of both T stays, if it explains the labels better
+5. *Own rows*. T by expectation maximisation from there. The better of both T stays, if it explains the labels better
    than the best of equal rows by ``gain``: rows of their own can also describe a network's confusions.
-5. *Opinions*, if ``targets`` asks for them. Networks learn once more through the T that won, and their posterior of the
+6. *Opinions*, if ``targets`` asks for them. Networks learn once more through the T that won, and their posterior of the
    labels that they have not learnt is what the last network learns: the M-step of expectation maximisation.
-6. *Train.* A fresh network maximises the likelihood. With rows of their own, through T. With equal rows the noise
-   changes no order of the classes, so the network learns the given labels as they are, which it does more surely.
+7. *Train.* A fresh network maximises the likelihood. With rows of their own, through T. With equal rows the noise
+   changes no order of the classes, so the network learns the given labels as they are, which it does more surely. They
+   tell it all there is to know then, and T_C counts lightly.
 
 ``docs/channel.md`` has the derivation and what each part is worth.
 """
@@ -43,15 +47,18 @@ from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
 from lnp.methods.batch import Batch
 from lnp.methods.channel.config import VARIANTS, ChannelConfig
 from lnp.methods.channel.halves import Halves
-from lnp.methods.channel.objective import expected_cross_entropy, negative_log_likelihood, trusted_weight
-from lnp.methods.channel.prior import Prior
+from lnp.methods.channel.objective import expected_cross_entropy, light, negative_log_likelihood, trusted_weight
+from lnp.methods.channel.prior import Prior, logit_bound
 from lnp.methods.channel.transition import expected_counts, learn_transition, shared_rows, uninformed_rows
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["Channel"]
 
-FIRST_ROWS, EQUAL_ROWS, LABELS, OWN_ROWS, OPINIONS, TRAINING = range(6)
+FIRST_ROWS, EQUAL_ROWS, LIGHT_ROWS, LABELS, OWN_ROWS, OPINIONS, TRAINING = range(7)
 """The values of ``phase``."""
+
+LIGHTEST = 0.25
+"""Where :func:`~lnp.methods.channel.objective.light` is less, T_C is weighed in both ways and the better one stays."""
 
 LEAST = 0.2
 """Equal rows that keep less than this share of the labels for sure are not believed: where networks know little, pure
@@ -74,6 +81,7 @@ class Channel(Method):
         equal_rows: T with equal rows with each variant.
         equal_evidence: Mean log-likelihood of unseen labels with it, minus infinity where it was not tried.
         own_evidence: The same with rows that start from what is said of T_C.
+        counts_lightly: Whether T_C counts lightly because unseen labels are more likely so.
         beliefs: The posterior of the labels of T_N by networks that have not learnt them, if ``targets`` asks for it.
         confusion: What networks that learned the labels say of T_C, summed by true class.
         phase: What is being learned.
@@ -89,6 +97,7 @@ class Channel(Method):
     equal_rows: Tensor
     equal_evidence: Tensor
     own_evidence: Tensor
+    counts_lightly: Tensor
     beliefs: Tensor
     confusion: Tensor
     phase: Tensor
@@ -107,6 +116,7 @@ class Channel(Method):
         self.register_buffer("equal_rows", identity.repeat(len(VARIANTS), 1, 1))
         self.register_buffer("equal_evidence", torch.full((len(VARIANTS),), -torch.inf))
         self.register_buffer("own_evidence", torch.tensor(-torch.inf))
+        self.register_buffer("counts_lightly", torch.tensor(False))
         asked = batch.noisy.numel() if self._has_opinions(batch) else 0
         self.register_buffer("beliefs", torch.zeros(asked, batch.class_count))
         self.register_buffer("confusion", torch.zeros_like(identity))
@@ -118,7 +128,7 @@ class Channel(Method):
         """The variant of the prior: the one asked for, or the one with the most evidence for the rows that T has."""
         if self.config.variant != "auto":
             return self.config.variant
-        evidence = self.evidence if self.own_rows else self.equal_evidence
+        evidence = self.evidence if self.own_rows and not self.counts_lightly else self.equal_evidence
         return VARIANTS[int(evidence.argmax())]
 
     def stages(self, batch: Batch) -> list[Stage]:
@@ -128,6 +138,8 @@ class Channel(Method):
             for name, phase in (("first rows", FIRST_ROWS), ("equal rows", EQUAL_ROWS)):
                 for variant in config.candidates:
                     stages.append(self._estimate(f"{name}, {variant}", config.estimate_epochs, phase, variant))
+            if 0 < light(batch) < LIGHTEST:
+                stages.append(self._estimate("equal rows, lightly", config.estimate_epochs, LIGHT_ROWS))
             stages.append(self._estimate("labels", config.label_epochs, LABELS))
             stages.append(self._estimate("own rows", config.estimate_epochs, OWN_ROWS))
             if self._has_opinions(batch):
@@ -145,6 +157,8 @@ class Channel(Method):
         """Minus the log-likelihood under T as it was learned, or its M-step for the opinions."""
         logits = self.prior(batch.graph, self.variant, randomness.dropout)
         weight = trusted_weight(self.config, batch)
+        if self.counts_lightly or not self.own_rows:
+            weight *= light(batch)
         if self.beliefs.numel() > 0:
             return expected_cross_entropy(logits, batch, self.beliefs, trusted_weight=weight)
         return negative_log_likelihood(logits, batch, batch.noisy, self.channel, trusted_weight=weight)
@@ -194,12 +208,14 @@ class Channel(Method):
         if epoch.index + 1 < epoch.count:
             return
         evidence = calibrated_evidence(logs, labels, self.transition)
+        if phase == LIGHT_ROWS:
+            self.counts_lightly.fill_(bool(evidence > torch.maximum(self.evidence, self.equal_evidence).max()))
         if phase == OWN_ROWS:
             self.own_evidence.copy_(evidence)
-        elif phase == EQUAL_ROWS:
+        elif phase == EQUAL_ROWS or self.counts_lightly:
             self.equal_evidence[self.learning] = evidence
             self.equal_rows[self.learning] = self.transition
-        else:
+        elif phase == FIRST_ROWS:
             self.evidence[self.learning] = evidence
             self.first_rows[self.learning] = self.transition
 
@@ -224,7 +240,8 @@ class Channel(Method):
             self.learning.fill_(VARIANTS.index(self.variant))
             return
         self.phase.fill_(phase)
-        self.learning.fill_(VARIANTS.index(variant) if variant else int(self.evidence.argmax()))
+        by = self.equal_evidence if phase == LIGHT_ROWS or self.counts_lightly else self.evidence
+        self.learning.fill_(VARIANTS.index(variant) if variant else int(by.argmax()))
         if phase == LABELS:
             self.transition.copy_(torch.eye(batch.class_count))
         elif phase == FIRST_ROWS:
@@ -234,7 +251,8 @@ class Channel(Method):
 
     @property
     def _bound(self) -> float:
-        return 0.0 if int(self.phase) == LABELS else self.config.logit_bound
+        bound = 0.0 if int(self.phase) == LABELS else self.config.logit_bound
+        return logit_bound(bound, len(self.transition))
 
     def _start_counts(self) -> Tensor:
         """What was said of T_C, and for every class one label more that is half right: all there is without T_C."""
@@ -242,13 +260,15 @@ class Channel(Method):
         return self.confusion + (torch.eye(classes, device=self.confusion.device) + 1 / classes) / 2
 
     def _rows(self, counts: Tensor) -> Tensor:
-        if int(self.phase) == EQUAL_ROWS:
+        if int(self.phase) in (EQUAL_ROWS, LIGHT_ROWS):
             return shared_rows(counts, least=LEAST)
         return learn_transition(counts, largest_strength=self.config.largest_strength)
 
     def _estimate_loss(self, batch: Batch, randomness: Randomness) -> Terms:
         config = self.config
         weight = 0.0 if int(self.phase) == LABELS else config.estimate_trusted_weight
+        if int(self.phase) == LIGHT_ROWS or self.counts_lightly:
+            weight *= light(batch)
         terms: Terms = {}
         variant = VARIANTS[int(self.learning)]
         for index, logits in enumerate(self.halves.logits(batch, variant, randomness.dropout, bound=self._bound)):
@@ -267,7 +287,7 @@ class Channel(Method):
     def _decide(self) -> None:
         """Which T stays."""
         first = self.evidence[self.learning]
-        if first >= self.own_evidence:
+        if first >= self.own_evidence and not self.counts_lightly:
             self.transition.copy_(self.first_rows[self.learning])
         best = torch.maximum(first, self.own_evidence)
         self.own_rows.fill_(bool(best - self.equal_evidence.max() >= self.config.gain))

@@ -13,6 +13,7 @@ at zero, so every variant but "smooth" starts as the plain one.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from torch import Tensor, nn
@@ -25,7 +26,20 @@ from lnp.nn.linear import Linear
 from lnp.nn.sparse import Multiplier, SparseMatrix
 from lnp.seeds import Generator
 
-__all__ = ["Path", "Prior"]
+__all__ = ["Path", "Prior", "logit_bound"]
+
+FEW = 7
+"""Up to so many classes a bound is taken as it is."""
+
+
+def logit_bound(bound: float, classes: int) -> float:
+    r"""The bound for so many classes: :math:`b + \log\frac{c - 1}{6}` where c is more than seven.
+
+    One class is as likely as all others together when its logit exceeds theirs by :math:`\log(c - 1)`. Logits no longer
+    than 3 let the likeliest of seven classes have 0.81, but that of forty 0.35, and a network that cannot be sure takes
+    the labels that it cannot foretell for noise.
+    """
+    return bound + math.log((classes - 1) / (FEW - 1)) if bound > 0 and classes > FEW else bound
 
 
 class Path(nn.Module):

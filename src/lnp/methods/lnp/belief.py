@@ -31,17 +31,20 @@ __all__ = ["MOST", "label_odds"]
 MOST = 2000
 """Nodes of T_C and of T_N that are looked at: the shares are then known to 0.01."""
 
+EACH = 400
+"""Nodes of T_N for each class that are looked at where these are more: with 50 each, wrong labels do not cancel out."""
+
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 
 def label_odds(batch: Batch) -> float:
-    r""":math:`\rho`, from at most :data:`MOST` nodes of T_C and of T_N; 1 where one of them is empty.
+    r""":math:`\rho`, from some nodes of T_C and of T_N where they are many; 1 where one of them is empty.
 
     Args:
         batch: The whole graph.
     """
-    trusted, noisy = _some(batch.trusted), _some(batch.noisy)
+    trusted, noisy = _some(batch.trusted, MOST), _some(batch.noisy, max(MOST, EACH * batch.class_count))
     if not trusted.numel() or not noisy.numel():
         return 1.0
     labels, given = batch.given[trusted].cpu().numpy(), batch.given[noisy].cpu().numpy()
@@ -92,7 +95,7 @@ def _smoothed(graph: GraphTensors | HopRows, nodes: Labels) -> Rows:
         return graph.hops[min(2, len(graph.hops) - 1)][torch.from_numpy(nodes)].double().cpu().numpy()
     near = _means(graph.graph.adjacency, nodes)
     around = np.unique(near.indices)
-    rows = (near[:, around] @ _means(graph.graph.adjacency, around)) @ graph.graph.features
+    rows = near[:, around] @ (_means(graph.graph.adjacency, around) @ graph.graph.features)
     return np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float64)
 
 
@@ -103,11 +106,11 @@ def _means(adjacency: sp.csr_array, nodes: Labels) -> sp.csr_array:
     return sp.csr_array(sp.diags_array(1 / np.asarray(near.sum(axis=1)).ravel()) @ near)
 
 
-def _some(nodes: torch.Tensor) -> torch.Tensor:
-    """At most :data:`MOST` of the nodes, evenly spread."""
-    if nodes.numel() <= MOST:
+def _some(nodes: torch.Tensor, count: int) -> torch.Tensor:
+    """At most so many of the nodes, evenly spread."""
+    if nodes.numel() <= count:
         return nodes
-    return nodes[torch.linspace(0, nodes.numel() - 1, MOST, device=nodes.device).long()]
+    return nodes[torch.linspace(0, nodes.numel() - 1, count, device=nodes.device).long()]
 
 
 def _unit(rows: Rows) -> Rows:
