@@ -23,6 +23,25 @@ def logits() -> tuple[torch.Tensor, torch.Tensor]:
     return first, second
 
 
+@pytest.mark.parametrize("every", [2, 3, 11, 20])
+@pytest.mark.parametrize("block", [4, 2048])
+def test_asking_some_nodes_is_right_on_average(
+    logits: tuple[torch.Tensor, torch.Tensor], every: int, block: int
+) -> None:
+    """The mean over all ways to ask every m-th node is what asking all gives: both terms and both gradients."""
+
+    def swept(anchors: tuple[int, int]) -> list[torch.Tensor]:
+        first, second = (values.clone() for values in logits)
+        terms = divergence_sweep_(first, second, DRAWN, 0.5, LOG_MASS, 10.0, 0.8, 0.6, anchors=anchors, block=block)
+        return [*terms, first, second]
+
+    some = [swept((offset, every)) for offset in range(every)]
+    for number, whole in enumerate(swept((0, 1))):
+        mean = torch.stack([one[number] for one in some]).mean(dim=0)
+        torch.testing.assert_close(mean, whole, rtol=1e-9, atol=1e-11)
+    assert not torch.allclose(some[0][1], some[1][1], rtol=1e-3)  # or nothing was tested
+
+
 def plain(first: torch.Tensor, second: torch.Tensor, tau: float) -> tuple[torch.Tensor, torch.Tensor]:
     q, p = first.softmax(dim=1), second.softmax(dim=1)
     contrastive = blockwise_contrastive_loss(q, p, DRAWN, tau, LOG_MASS).mean()

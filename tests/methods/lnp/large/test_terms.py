@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier
 
+import numpy as np
 import pytest
 import torch
 
@@ -71,6 +72,39 @@ def test_so_they_are_with_other_backbones(batch: Batch, backbone: str, monkeypat
     for ours, theirs in zip(state_after_a_step(batch, "lnp-v2", backbone=backbone), plain, strict=True):
         largest = max(1.0, float(theirs.abs().max()))
         torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5 * largest)
+
+
+class FixedDraws:
+    """Always the same negatives, and the offset that is wished for."""
+
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
+
+    def integers(self, low: int, high: int, size: int | None = None) -> np.ndarray | int:
+        return self.offset if size is None else np.arange(size) * 7 % high
+
+
+def test_an_epoch_asks_some_nodes_for_the_contrastive_loss_and_is_right_on_average(
+    batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over the offsets the mean of terms and gradients is that of asking all; no other term knows of it."""
+    monkeypatch.setattr(terms, "MANY", 1)
+
+    def step(offset: int) -> list[torch.Tensor]:
+        model = create_method("lnp-v2", make_config("lnp-v2"), batch, Seeds(0).generator("initialisation"))
+        randomness = replace(Seeds(0).randomness(), sampling=FixedDraws(offset))
+        found = terms.large_terms(model, batch, randomness)
+        sum(found.values()).backward()
+        return [*(found[name].detach() for name in sorted(found)), *(p.grad for p in model.parameters())]
+
+    whole = step(0)
+    monkeypatch.setattr(terms, "ANCHORS", -(-batch.node_count // 3))
+    some = [step(offset) for offset in range(3)]
+    for number, expected in enumerate(whole):
+        mean = torch.stack([one[number] for one in some]).mean(dim=0)
+        torch.testing.assert_close(mean, expected, rtol=1e-4, atol=1e-6)
+    differ = [not torch.allclose(some[0][number], whole[number], rtol=1e-4) for number in range(5)]
+    assert differ == [True, False, False, False, False]  # contrastive, kl, prior_ce, reconstruction, weighted_ce
 
 
 class Threads:

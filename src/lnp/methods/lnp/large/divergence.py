@@ -28,12 +28,16 @@ __all__ = ["Negatives", "divergence"]
 
 
 class Negatives(NamedTuple):
-    r"""The contrastive loss: whose predictions are the negatives, :math:`\tau`, :math:`\log \mu`, :math:`\lambda_3`."""
+    r"""The contrastive loss: the negatives, :math:`\tau`, :math:`\log \mu`, :math:`\lambda_3`, and who is asked.
+
+    The last are the r and m of :func:`~lnp.losses.divergence_sweep.divergence_sweep_`.
+    """
 
     drawn: Tensor
     temperature: float
     log_mass: float
     weight: float
+    anchors: tuple[int, int] = (0, 1)
 
 
 def divergence(
@@ -113,5 +117,7 @@ class _Divergence(torch.autograd.Function):
 def _sweep_(
     first: Tensor, second: Tensor, negatives: Negatives, bound: float, of_kl: float, of_contrastive: float
 ) -> tuple[Tensor, Tensor]:
-    drawn, temperature, log_mass, weight = negatives
-    return divergence_sweep_(first, second, drawn, temperature, log_mass, bound, of_kl, weight * of_contrastive)
+    drawn, temperature, log_mass, weight, anchors = negatives
+    return divergence_sweep_(
+        first, second, drawn, temperature, log_mass, bound, of_kl, weight * of_contrastive, anchors=anchors
+    )

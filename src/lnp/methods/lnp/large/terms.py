@@ -1,6 +1,7 @@
 """LNP's objective and predictions on many nodes, put together from the steps beside this file.
 
-The numbers are those of :mod:`lnp.methods.lnp.objective` but for rounding. What is not the paper's objective (the
+The numbers are those of :mod:`lnp.methods.lnp.objective` but for rounding, and for the contrastive loss, of which an
+epoch asks only some of the nodes (:data:`ANCHORS`). What is not the paper's objective (the
 options of the released code, ablations, mini-batches) takes the plain way, and so do graphs of fewer nodes. A process
 that has a share of the rows computes its own; sums over the members of a class, and the means that the terms are, are
 those of the whole graph (:class:`~lnp.methods.batch.Across`), with their gradients.
@@ -39,6 +40,9 @@ __all__ = ["MANY", "MOST", "applies", "large_predictions", "large_terms", "writt
 MANY = 100_000
 """Nodes of the whole graph from which on it pays: however many processes share them, all take the same way."""
 
+ANCHORS = 16_384
+"""About so many nodes are asked for the contrastive loss in an epoch, others in the next: the mean is known to 1 %."""
+
 MOST = 0.75
 """Up to this share of labelled nodes the decoder computes their outputs alone, with rows of S that are kept for it."""
 
@@ -75,6 +79,8 @@ def large_terms(model: LNP, batch: Batch, randomness: Randomness) -> Terms:
     rules, prior_labels = Rules.of(batch.given, trusted, noisy, config.grown_as, posterior), model.prior_labels(batch)
     drawn = torch.from_numpy(randomness.sampling.integers(0, batch.node_count, size=config.negatives))
     log_mass = math.log(batch.population / config.negatives)
+    every = -(-batch.population // ANCHORS)
+    anchors = int(randomness.sampling.integers(0, every)), every
     probabilities, prior_rows, kl, contrastive = divergence(
         posterior,
         prior,
@@ -82,7 +88,7 @@ def large_terms(model: LNP, batch: Batch, randomness: Randomness) -> Terms:
         PriorLogits(prior.detach(), noisy, scale, partial(batch.class_sums, "prior")),
         rows,
         prior_labels.nodes,
-        Negatives(drawn.to(rows.device), config.tau, log_mass, config.lambda_3),
+        Negatives(drawn.to(rows.device), config.tau, log_mass, config.lambda_3, anchors),
     )
     inputs = probabilities.new_zeros(rows.numel(), 1)
     if noisy is not None:
