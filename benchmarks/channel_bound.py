@@ -126,7 +126,7 @@ def train(spec: RunSpec, told: str, variant: str) -> Row:
     if told == "T":
         assert task.corruption.matrix is not None
         method.transition.copy_(torch.from_numpy(task.corruption.matrix))
-        method.own_rows.fill_(True)
+        method.findings.own_rows.fill_(True)
     result = fit(method, batch, task.selection, seeds.randomness(), FitOptions(patience=spec.patience))
     test = task.split.test
     return Row(

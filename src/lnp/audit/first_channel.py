@@ -19,13 +19,13 @@ from lnp.engine.history import EpochRecord
 from lnp.engine.selection import select_last
 from lnp.methods.batch import Batch
 from lnp.methods.channel.config import CANDIDATES, VARIANTS, ChannelConfig
-from lnp.methods.channel.model import Channel
+from lnp.methods.channel.model import LIGHT_STAGE, Channel
 from lnp.seeds import Seeds
 
 __all__ = ["STEPS", "FirstChannel", "learn_first_channel"]
 
 STEPS = 2 * len(CANDIDATES) + 2
-"""First rows and equal rows with every variant, the labels as they are, own rows."""
+"""First rows and equal rows with every variant, the labels as they are, own rows; a light T_C is not counted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +64,12 @@ def learn_first_channel(
     )
 
     def on_epoch(record: EpochRecord, epochs: int) -> None:
-        if on_step is not None and record.epoch + 1 == epochs:
+        if on_step is not None and record.epoch + 1 == epochs and record.stage != LIGHT_STAGE:
             on_step()
 
     method = Channel(options, batch, seeds.generator("audit channel")).to(batch.given.device)
     fit(method, batch, select_last(), seeds.randomness(), FitOptions(on_epoch=on_epoch))
-    best = int(method.evidence.argmax())
-    gain = torch.maximum(method.evidence.max(), method.own_evidence) - method.equal_evidence.max()
-    transition = method.transition if method.own_rows else method.first_rows[best]
-    return FirstChannel(VARIANTS[best], transition.double().cpu().numpy(), gain.nan_to_num(-torch.inf).item())
+    findings = method.findings
+    best = findings.variant_of_own_rows
+    transition = method.transition if findings.own_rows else findings.first_rows[best]
+    return FirstChannel(VARIANTS[best], transition.double().cpu().numpy(), findings.gain.nan_to_num(-torch.inf).item())

@@ -86,8 +86,11 @@ def test_flip_noise_has_rows_of_its_own_close_to_the_true_ones(dataset: Dataset)
     task, batch = task_of(dataset, "pair", 0.4)
     model = build(batch, **SHORT)
     result = train(model, batch)
-    assert bool(model.own_rows)
-    assert max(model.own_evidence, model.evidence.max()) - model.equal_evidence.max() > model.config.gain
+    assert bool(model.findings.own_rows)
+    assert (
+        max(model.findings.own_evidence, model.findings.first_evidence.max()) - model.findings.equal_evidence.max()
+        > model.config.gain
+    )
     np.testing.assert_allclose(model.transition.numpy(), task.corruption.realised_matrix, atol=0.08)
     assert torch.equal(model.channel, model.transition)
     assert accuracy(result, dataset, task.split.test) > 0.95
@@ -101,9 +104,12 @@ def test_uniform_noise_has_equal_rows_and_the_labels_are_learnt_as_they_are(data
     task, batch = task_of(dataset, "uniform", 0.4)
     model = build(batch, **SHORT)
     result = train(model, batch)
-    assert not bool(model.own_rows)
-    assert max(model.own_evidence, model.evidence.max()) - model.equal_evidence.max() < model.config.gain
-    assert torch.equal(model.transition, model.equal_rows[model.equal_evidence.argmax()])
+    assert not bool(model.findings.own_rows)
+    assert (
+        max(model.findings.own_evidence, model.findings.first_evidence.max()) - model.findings.equal_evidence.max()
+        < model.config.gain
+    )
+    assert torch.equal(model.transition, model.findings.equal_rows[model.findings.equal_evidence.argmax()])
     diagonal, elsewhere = model.transition.diagonal(), model.transition[~torch.eye(3, dtype=torch.bool)]
     assert diagonal.unique().numel() == elsewhere.unique().numel() == 1
     assert diagonal[0].item() == pytest.approx(0.6, abs=0.2)  # bounded logits leave some of the prior's doubt in T
@@ -123,13 +129,17 @@ def test_the_better_start_stays_if_it_beats_equal_rows(
     model = build(batch, variant="smooth", gain=0.05)
     model.learning.fill_(VARIANTS.index("smooth"))
     model.phase.fill_(OWN_ROWS)
-    model.evidence[model.learning], model.own_evidence[...], model.equal_evidence[...] = first, own, equal
+    (
+        model.findings.first_evidence[model.learning],
+        model.findings.own_evidence[...],
+        model.findings.equal_evidence[...],
+    ) = first, own, equal
     matrices = {"own": torch.from_numpy(NOISE).float(), "equal": 0.4 * torch.eye(3) + 0.2, "first": torch.eye(3)}
     model.transition.copy_(matrices["own"])
-    model.equal_rows.copy_(matrices["equal"])
-    model.first_rows[model.learning] = matrices["first"]
+    model.findings.equal_rows.copy_(matrices["equal"])
+    model.findings.first_rows[model.learning] = matrices["first"]
     model._begin_training(batch, Seeds(0).randomness())
-    assert bool(model.own_rows) == (kept != "equal")
+    assert bool(model.findings.own_rows) == (kept != "equal")
     assert torch.equal(model.transition, matrices[kept])
     assert int(model.phase) == TRAINING
 
@@ -143,23 +153,25 @@ def test_auto_takes_what_suits_the_graph(homophily: float, signal: float, varian
     model = build(batch, **SHORT | {"variant": "auto", "estimate_epochs": 40, "label_epochs": 1, "epochs": 1})
     train(model, batch)
     assert model.variant == variant
-    for evidence in (model.evidence, model.equal_evidence):
+    for evidence in (model.findings.first_evidence, model.findings.equal_evidence):
         assert {VARIANTS[number] for number in evidence.isfinite().nonzero().squeeze(1)} == set(CANDIDATES)
-    assert VARIANTS[int(model.learning)] == VARIANTS[int(model.evidence.argmax())]  # the later stages went on with it
+    assert (
+        VARIANTS[int(model.learning)] == VARIANTS[int(model.findings.first_evidence.argmax())]
+    )  # the later stages went on with it
 
 
 @pytest.mark.parametrize(("own", "variant"), [(-0.8, "links"), (-1.0, "features")])
 def test_each_kind_of_rows_has_its_own_best_variant(batch: Batch, own: float, variant: str) -> None:
     model = build(batch, variant="auto", gain=0.05)
-    model.evidence.copy_(torch.tensor([-torch.inf, -1.2, -1.1, -1.0]))
-    model.equal_evidence.copy_(torch.tensor([-torch.inf, -1.2, -0.9, -1.0]))
+    model.findings.first_evidence.copy_(torch.tensor([-torch.inf, -1.2, -1.1, -1.0]))
+    model.findings.equal_evidence.copy_(torch.tensor([-torch.inf, -1.2, -0.9, -1.0]))
     model._begin(OWN_ROWS, None, batch, Seeds(0).randomness())
     assert VARIANTS[int(model.learning)] == "links"
-    model.own_evidence.fill_(own)
-    model.equal_rows[VARIANTS.index("features")] = 0.4 * torch.eye(3) + 0.2
+    model.findings.own_evidence.fill_(own)
+    model.findings.equal_rows[VARIANTS.index("features")] = 0.4 * torch.eye(3) + 0.2
     model._begin_training(batch, Seeds(0).randomness())
     assert model.variant == variant
-    assert torch.equal(model.transition, model.equal_rows[2]) == (variant == "features")
+    assert torch.equal(model.transition, model.findings.equal_rows[2]) == (variant == "features")
 
 
 # How much T_C has to say
@@ -184,14 +196,14 @@ def test_t_c_is_weighed_lightly_where_it_is_a_tiny_part_and_that_explains_the_la
 @pytest.mark.parametrize(("before", "wins"), [(-10.0, True), (-0.01, False)])
 def test_what_explains_the_labels_best_says_how_t_c_counts(batch: Batch, before: float, wins: bool) -> None:
     model = build(batch, variant="auto", start_epochs=0)
-    model.evidence.copy_(torch.tensor([-torch.inf, before, before - 1, before - 2]))
-    model.equal_evidence.copy_(torch.tensor([-torch.inf, before - 3, before - 1, before - 2]))
+    model.findings.first_evidence.copy_(torch.tensor([-torch.inf, before, before - 1, before - 2]))
+    model.findings.equal_evidence.copy_(torch.tensor([-torch.inf, before - 3, before - 1, before - 2]))
     model._begin(LIGHT_ROWS, None, batch, Seeds(0).randomness())
     assert VARIANTS[int(model.learning)] == "features"  # the best with equal rows
     model.end_epoch(batch, epoch_with(random_probabilities(60), index=0, count=1))
-    assert bool(model.counts_lightly) == wins
-    assert (model.equal_evidence[2] > before) == wins
-    assert torch.equal(model.equal_rows[2], model.transition if wins else torch.eye(3))
+    assert bool(model.findings.counts_lightly) == wins
+    assert (model.findings.equal_evidence[2] > before) == wins
+    assert torch.equal(model.findings.equal_rows[2], model.transition if wins else torch.eye(3))
     model._begin(OWN_ROWS, None, batch, Seeds(0).randomness())
     assert VARIANTS[int(model.learning)] == ("features" if wins else "smooth")
 
@@ -204,18 +216,18 @@ def test_a_light_t_c_weighs_less_in_every_loss_but_that_of_the_first_rows(
     batch = one_trusted_of(batch, 10)
     model = build(batch, hidden=8, variant="smooth").eval()
     model.learning.fill_(VARIANTS.index("smooth"))
-    model.own_rows.fill_(own)
+    model.findings.own_rows.fill_(own)
     randomness = Seeds(0).randomness()
     full = {name: value.item() for name, value in model.loss(batch, randomness).items()}
     if not own:
         full["trusted_ce"] /= light(batch)  # labels as they are tell all there is to know
-    model.counts_lightly.fill_(lightly)
+    model.findings.counts_lightly.fill_(lightly)
     found = model.loss(batch, randomness)["trusted_ce"].item()
     assert found == pytest.approx(full["trusted_ce"] * (light(batch) if lightly or not own else 1), rel=1e-5)
     weights = {}
     for phase in (FIRST_ROWS, EQUAL_ROWS, LIGHT_ROWS, OWN_ROWS):
         model.phase.fill_(phase)
-        model.counts_lightly.fill_(lightly and phase == OWN_ROWS)
+        model.findings.counts_lightly.fill_(lightly and phase == OWN_ROWS)
         weights[phase] = model._estimate_loss(batch, randomness)["trusted_ce_0"].item()
     assert weights[EQUAL_ROWS] == pytest.approx(weights[FIRST_ROWS])
     assert weights[LIGHT_ROWS] == pytest.approx(weights[FIRST_ROWS] * light(batch), rel=1e-5)
@@ -239,7 +251,7 @@ def test_links_that_tell_the_class_are_seen() -> None:
             batch, **SHORT | {"variant": variant, "backbone": "mlp", "estimate_epochs": 30, "label_epochs": 1}
         )
         result = train(model, batch)
-        evidence[variant] = model.evidence.max().item()
+        evidence[variant] = model.findings.first_evidence.max().item()
         right[variant] = (result.probabilities.argmax(dim=1).numpy() == labels)[150:].mean()
     assert evidence["links"] > evidence["features"] + 0.1
     assert right["features"] < 0.6
@@ -271,7 +283,7 @@ def test_relabelling_the_classes_relabels_t_and_the_predictions(batch: Batch, mo
     torch.testing.assert_close(after, before[:, old], rtol=0, atol=1e-4)
     torch.testing.assert_close(torch.stack(again), torch.stack(learned)[:, old][:, :, old], rtol=0, atol=1e-3)
     torch.testing.assert_close(model.confusion, plain.confusion[old][:, old], rtol=0, atol=1e-3)
-    torch.testing.assert_close(model.evidence, plain.evidence, rtol=0, atol=1e-4)
+    torch.testing.assert_close(model.findings.first_evidence, plain.findings.first_evidence, rtol=0, atol=1e-4)
     own = learned[-5]  # after the last epoch with own rows
     assert (own - own[old][:, old]).abs().max() > 0.01  # or nothing was tested
 
@@ -298,7 +310,10 @@ def test_an_epoch_is_an_e_step_and_an_m_step(batch: Batch, phase: int, checks: l
     probabilities = random_probabilities(60)
     model.end_epoch(batch, epoch_with(probabilities, index=1, count=3))
     assert torch.equal(model.transition, torch.from_numpy(NOISE).float())  # not yet
-    assert not any(one.isfinite().any() for one in (model.evidence, model.equal_evidence, model.own_evidence))
+    assert not any(
+        one.isfinite().any()
+        for one in (model.findings.first_evidence, model.findings.equal_evidence, model.findings.own_evidence)
+    )
     model.end_epoch(batch, epoch_with(probabilities, index=2, count=3))
     counts = np.zeros((3, 3)) if checks is None else np.array(checks, float)  # checked labels count as they were
     for node in batch.noisy.tolist():
@@ -315,11 +330,15 @@ def test_an_epoch_is_an_e_step_and_an_m_step(batch: Batch, phase: int, checks: l
         sharper = probabilities[batch.noisy].double() ** power
         given = (sharper / sharper.sum(dim=1, keepdim=True)) @ model.transition.double()
         likelihoods.append(given.gather(1, batch.noisy_labels.unsqueeze(1)).log().mean().item())
-    found = {FIRST_ROWS: model.evidence[2], EQUAL_ROWS: model.equal_evidence[2], OWN_ROWS: model.own_evidence}
+    found = {
+        FIRST_ROWS: model.findings.first_evidence[2],
+        EQUAL_ROWS: model.findings.equal_evidence[2],
+        OWN_ROWS: model.findings.own_evidence,
+    }
     assert found[phase].item() == pytest.approx(max(likelihoods), rel=1e-5)
     assert sum(value.isfinite().item() for value in found.values()) == 1
     if phase != OWN_ROWS:
-        kept = model.equal_rows[2] if phase == EQUAL_ROWS else model.first_rows[2]
+        kept = model.findings.equal_rows[2] if phase == EQUAL_ROWS else model.findings.first_rows[2]
         assert torch.equal(kept, model.transition)
 
 
@@ -359,7 +378,7 @@ def test_training_leaves_t_alone(batch: Batch) -> None:
     model = build(batch)
     model.end_epoch(batch, epoch_with(random_probabilities(60), index=99))
     assert torch.equal(model.transition, torch.eye(3))
-    assert not model.evidence.isfinite().any()
+    assert not model.findings.first_evidence.isfinite().any()
 
 
 # What the last network learns
@@ -374,7 +393,7 @@ def test_the_loss_is_cross_entropy_unless_t_has_rows_of_its_own(batch: Batch) ->
     trusted = F.cross_entropy(logits[batch.trusted], batch.trusted_labels)
     weight = trusted_weight(model.config, batch)
     torch.testing.assert_close(terms["trusted_ce"], weight * trusted)
-    model.own_rows.fill_(True)
+    model.findings.own_rows.fill_(True)
     terms = model.loss(batch, Seeds(0).randomness())
     given = logits.softmax(dim=1) @ model.transition
     torch.testing.assert_close(terms["marginal"], F.nll_loss(given.log()[batch.noisy], batch.noisy_labels))
@@ -385,7 +404,7 @@ def test_the_loss_is_cross_entropy_unless_t_has_rows_of_its_own(batch: Batch) ->
 def test_gradient_of_the_loss_by_finite_differences(batch: Batch, variant: str) -> None:
     """Along random directions of all weights, in double precision, with everything behind the loss."""
     model = build(batch, hidden=8, variant=variant, dropout=0.0).double()
-    model.own_rows.fill_(True)
+    model.findings.own_rows.fill_(True)
     model.transition.copy_(torch.from_numpy(NOISE))
     graph, rng = batch.graph, np.random.default_rng(0)
     graph.features = graph.features.double()  # type: ignore[union-attr]
@@ -419,7 +438,7 @@ def test_quality_is_the_posterior_of_the_given_label(batch: Batch) -> None:
     base = Method.label_quality(model, batch, probabilities)
     torch.testing.assert_close(model.label_quality(batch, probabilities), base, equal_nan=True)  # nothing learned yet
     model.transition.copy_(torch.from_numpy(NOISE))
-    model.evidence[1] = -1.0
+    model.findings.first_evidence[1] = -1.0
     quality, trusted = model.label_quality(batch, probabilities), set(batch.trusted.tolist())
     for node, label in enumerate(batch.given.tolist()):
         if label < 0:
@@ -435,9 +454,9 @@ def test_given_labels_are_foretold_with_the_t_of_the_loss_at_hand(batch: Batch) 
     model.transition.copy_(torch.from_numpy(NOISE))
     through = probabilities @ torch.from_numpy(NOISE).float()
     torch.testing.assert_close(model.given_distribution(probabilities), probabilities)
-    model.own_rows.fill_(True)
+    model.findings.own_rows.fill_(True)
     torch.testing.assert_close(model.given_distribution(probabilities), through)
-    model.own_rows.fill_(False)
+    model.findings.own_rows.fill_(False)
     model.phase.fill_(EQUAL_ROWS)
     torch.testing.assert_close(model.given_distribution(probabilities), through)
 
@@ -495,7 +514,7 @@ def test_the_last_network_learns_the_opinions_of_those_who_have_not_seen_the_lab
         stages.append(record.stage)
         terms[record.stage] = set(record.terms)
         if record.stage == "own rows" and own:
-            model.equal_evidence.fill_(-100.0)  # so that rows of their own win
+            model.findings.equal_evidence.fill_(-100.0)  # so that rows of their own win
         if record.stage == "opinions":
             with torch.no_grad():
                 said["last"] = model.predict(batch)[batch.noisy].double()
@@ -505,7 +524,7 @@ def test_the_last_network_learns_the_opinions_of_those_who_have_not_seen_the_lab
     assert stages[-12:] == [name for name in ("own rows", "opinions", "train") for _ in range(4)]
     assert terms["opinions"] == {"marginal_0", "marginal_1", "trusted_ce_0", "trusted_ce_1"}
     assert terms["train"] == {"posterior_ce", "trusted_ce"}
-    assert bool(model.own_rows) is own
+    assert bool(model.findings.own_rows) is own
     joint = said["last"] * model.transition.double()[:, batch.noisy_labels].T
     expected = (joint / joint.sum(dim=1, keepdim=True)).float()
     torch.testing.assert_close(model.beliefs, expected, rtol=1e-4, atol=1e-5)
@@ -596,7 +615,7 @@ def test_without_noisy_nodes_there_is_no_t_to_learn(batch: Batch, noisy: int) ->
     assert {name for term in terms for name in term} == {"trusted_ce"} | ({"marginal"} if noisy else set())
     assert sum(terms[-1].values()) < 0.7 * sum(terms[0].values())
     assert torch.equal(model.transition, torch.eye(3))
-    assert not bool(model.own_rows)
+    assert not bool(model.findings.own_rows)
     base = Method.label_quality(model, few, result.probabilities)
     torch.testing.assert_close(model.label_quality(few, result.probabilities), base, equal_nan=True)
 

@@ -46,6 +46,7 @@ from lnp.losses.marginal_likelihood import calibrated_evidence, label_posterior
 from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
 from lnp.methods.batch import Batch
 from lnp.methods.channel.config import VARIANTS, ChannelConfig
+from lnp.methods.channel.findings import Findings
 from lnp.methods.channel.halves import Halves
 from lnp.methods.channel.objective import expected_cross_entropy, light, negative_log_likelihood, trusted_weight
 from lnp.methods.channel.prior import Prior, logit_bound
@@ -56,6 +57,9 @@ __all__ = ["Channel"]
 
 FIRST_ROWS, EQUAL_ROWS, LIGHT_ROWS, LABELS, OWN_ROWS, OPINIONS, TRAINING = range(7)
 """The values of ``phase``."""
+
+LIGHT_STAGE = "equal rows, lightly"
+"""The one stage that not every graph has."""
 
 LIGHTEST = 0.25
 """Where :func:`~lnp.methods.channel.objective.light` is less, T_C is weighed in both ways and the better one stays."""
@@ -75,13 +79,7 @@ class Channel(Method):
         prior: :math:`P_\theta(y \mid G)`.
         halves: The two networks that T is learned with.
         transition: T, the identity before it is learned.
-        own_rows: Whether T has rows of its own.
-        first_rows: T as learned first with each variant.
-        evidence: Mean log-likelihood of unseen labels with it, minus infinity where it was not tried.
-        equal_rows: T with equal rows with each variant.
-        equal_evidence: Mean log-likelihood of unseen labels with it, minus infinity where it was not tried.
-        own_evidence: The same with rows that start from what is said of T_C.
-        counts_lightly: Whether T_C counts lightly because unseen labels are more likely so.
+        findings: What each T that was tried explains, and what was decided by it.
         beliefs: The posterior of the labels of T_N by networks that have not learnt them, if ``targets`` asks for it.
         confusion: What networks that learned the labels say of T_C, summed by true class.
         phase: What is being learned.
@@ -91,13 +89,6 @@ class Channel(Method):
     Config = ChannelConfig
     config: ChannelConfig
     transition: Tensor
-    own_rows: Tensor
-    first_rows: Tensor
-    evidence: Tensor
-    equal_rows: Tensor
-    equal_evidence: Tensor
-    own_evidence: Tensor
-    counts_lightly: Tensor
     beliefs: Tensor
     confusion: Tensor
     phase: Tensor
@@ -110,13 +101,7 @@ class Channel(Method):
         self.halves = Halves(config, batch, generator)
         identity = torch.eye(batch.class_count)
         self.register_buffer("transition", identity)
-        self.register_buffer("own_rows", torch.tensor(False))
-        self.register_buffer("first_rows", identity.repeat(len(VARIANTS), 1, 1))
-        self.register_buffer("evidence", torch.full((len(VARIANTS),), -torch.inf))
-        self.register_buffer("equal_rows", identity.repeat(len(VARIANTS), 1, 1))
-        self.register_buffer("equal_evidence", torch.full((len(VARIANTS),), -torch.inf))
-        self.register_buffer("own_evidence", torch.tensor(-torch.inf))
-        self.register_buffer("counts_lightly", torch.tensor(False))
+        self.findings = Findings(len(VARIANTS), batch.class_count)
         asked = batch.noisy.numel() if self._has_opinions(batch) else 0
         self.register_buffer("beliefs", torch.zeros(asked, batch.class_count))
         self.register_buffer("confusion", torch.zeros_like(identity))
@@ -126,10 +111,7 @@ class Channel(Method):
     @property
     def variant(self) -> str:
         """The variant of the prior: the one asked for, or the one with the most evidence for the rows that T has."""
-        if self.config.variant != "auto":
-            return self.config.variant
-        evidence = self.evidence if self.own_rows and not self.counts_lightly else self.equal_evidence
-        return VARIANTS[int(evidence.argmax())]
+        return VARIANTS[self.findings.variant] if self.config.variant == "auto" else self.config.variant
 
     def stages(self, batch: Batch) -> list[Stage]:
         """Learn T with every candidate, with rows of their own and equal ones, and from another start, then train."""
@@ -139,7 +121,7 @@ class Channel(Method):
                 for variant in config.candidates:
                     stages.append(self._estimate(f"{name}, {variant}", config.estimate_epochs, phase, variant))
             if 0 < light(batch) < LIGHTEST:
-                stages.append(self._estimate("equal rows, lightly", config.estimate_epochs, LIGHT_ROWS))
+                stages.append(self._estimate(LIGHT_STAGE, config.estimate_epochs, LIGHT_ROWS))
             stages.append(self._estimate("labels", config.label_epochs, LABELS))
             stages.append(self._estimate("own rows", config.estimate_epochs, OWN_ROWS))
             if self._has_opinions(batch):
@@ -157,7 +139,7 @@ class Channel(Method):
         """Minus the log-likelihood under T as it was learned, or its M-step for the opinions."""
         logits = self.prior(batch.graph, self.variant, randomness.dropout)
         weight = trusted_weight(self.config, batch)
-        if self.counts_lightly or not self.own_rows:
+        if self.findings.counts_lightly or not self.findings.own_rows:
             weight *= light(batch)
         if self.beliefs.numel() > 0:
             return expected_cross_entropy(logits, batch, self.beliefs, trusted_weight=weight)
@@ -166,7 +148,8 @@ class Channel(Method):
     @property
     def channel(self) -> Tensor:
         """What stands between the prior and the given labels: T with rows of its own, else nothing."""
-        return self.transition if self.own_rows else torch.eye(len(self.transition), device=self.transition.device)
+        identity = torch.eye(len(self.transition), device=self.transition.device)
+        return self.transition if self.findings.own_rows else identity
 
     def predict(self, batch: Batch) -> Tensor:
         """The prior: what the graph says about every node's true label, whatever label it was given."""
@@ -181,7 +164,7 @@ class Channel(Method):
 
     def label_quality(self, batch: Batch, probabilities: Tensor) -> Tensor:
         r""":math:`q_i(\tilde y_i)`: the posterior probability that the given label is the true one; 1 on T_C."""
-        if not self.evidence.isfinite().any():  # no T was learned
+        if not self.findings.anything:
             return super().label_quality(batch, probabilities)
         quality = torch.full((batch.node_count,), float("nan"), device=probabilities.device)
         known = (batch.given >= 0).nonzero().squeeze(1)
@@ -208,16 +191,11 @@ class Channel(Method):
         if epoch.index + 1 < epoch.count:
             return
         evidence = calibrated_evidence(logs, labels, self.transition)
-        if phase == LIGHT_ROWS:
-            self.counts_lightly.fill_(bool(evidence > torch.maximum(self.evidence, self.equal_evidence).max()))
         if phase == OWN_ROWS:
-            self.own_evidence.copy_(evidence)
-        elif phase == EQUAL_ROWS or self.counts_lightly:
-            self.equal_evidence[self.learning] = evidence
-            self.equal_rows[self.learning] = self.transition
-        elif phase == FIRST_ROWS:
-            self.evidence[self.learning] = evidence
-            self.first_rows[self.learning] = self.transition
+            self.findings.own_evidence.copy_(evidence)
+            return
+        notes = {FIRST_ROWS: self.findings.note_first, EQUAL_ROWS: self.findings.note_equal}
+        notes.get(phase, self.findings.note_light)(int(self.learning), self.transition, evidence)
 
     def _estimate(self, name: str, epochs: int, phase: int, variant: str | None = None) -> Stage:
         adam = Optimiser(self.halves.parameters(), self.config.learning_rate, self.config.weight_decay)
@@ -235,13 +213,13 @@ class Channel(Method):
             self.halves.draw(batch, randomness.sampling)
         self.halves.restart(batch, randomness.sampling)
         if phase == OPINIONS:
-            self._decide()
+            self.transition.copy_(self.findings.decide(self.transition, self.config.gain))
             self.phase.fill_(phase)
             self.learning.fill_(VARIANTS.index(self.variant))
             return
         self.phase.fill_(phase)
-        by = self.equal_evidence if phase == LIGHT_ROWS or self.counts_lightly else self.evidence
-        self.learning.fill_(VARIANTS.index(variant) if variant else int(by.argmax()))
+        best = self.findings.variant_of_equal_rows if phase == LIGHT_ROWS else self.findings.variant_of_own_rows
+        self.learning.fill_(VARIANTS.index(variant) if variant else best)
         if phase == LABELS:
             self.transition.copy_(torch.eye(batch.class_count))
         elif phase == FIRST_ROWS:
@@ -267,7 +245,7 @@ class Channel(Method):
     def _estimate_loss(self, batch: Batch, randomness: Randomness) -> Terms:
         config = self.config
         weight = 0.0 if int(self.phase) == LABELS else config.estimate_trusted_weight
-        if int(self.phase) == LIGHT_ROWS or self.counts_lightly:
+        if int(self.phase) == LIGHT_ROWS or self.findings.counts_lightly:
             weight *= light(batch)
         terms: Terms = {}
         variant = VARIANTS[int(self.learning)]
@@ -284,19 +262,9 @@ class Channel(Method):
     def _has_opinions(self, batch: Batch) -> bool:
         return self.config.targets == "posterior" and self._learns_transition(batch)
 
-    def _decide(self) -> None:
-        """Which T stays."""
-        first = self.evidence[self.learning]
-        if first >= self.own_evidence and not self.counts_lightly:
-            self.transition.copy_(self.first_rows[self.learning])
-        best = torch.maximum(first, self.own_evidence)
-        self.own_rows.fill_(bool(best - self.equal_evidence.max() >= self.config.gain))
-        if not self.own_rows:
-            self.transition.copy_(self.equal_rows[VARIANTS.index(self.variant)])
-
     def _begin_training(self, batch: Batch, randomness: Randomness) -> None:
         if int(self.phase) == OWN_ROWS:
-            self._decide()
+            self.transition.copy_(self.findings.decide(self.transition, self.config.gain))
         elif int(self.phase) == OPINIONS:
             with torch.no_grad():
                 opinions = self.halves.predict(batch, self.variant, bound=self._bound)[batch.noisy]
