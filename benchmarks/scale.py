@@ -85,9 +85,15 @@ def memory(options: argparse.Namespace) -> Iterator[Job]:
 
 
 def accuracy(options: argparse.Namespace) -> Iterator[Job]:
-    """To the end; the round is the number of the seed."""
+    """To the end, as tuned for this graph; the round is the number of the seed."""
+    from lnp.experiments.configs import shipped_config
+
+    found = shipped_config("lnp-v2", ARXIV, "flip", 0.4, protocol="large") or {}
+    tuned = [text for name, value in found.items() for text in ("--set", f"{name}={value}")]
+    noise = ("--noise", "flip", "--rate", "0.4")
     for batch, flags in BATCHES.items():
         epochs = options.epochs if batch == "full" else options.batch_epochs
+        flags = (*flags, *noise, *tuned)
         yield by_command("accuracy", ARXIV, "lnp-v2", epochs, flags, batch=batch, seeds=options.seeds)
 
 
