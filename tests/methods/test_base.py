@@ -124,7 +124,7 @@ def test_its_likelihood_is_the_loss_through_the_noise_matrix(name: str, toy_task
         method.offset.data = matrix.clamp(min=1e-9).log() - method.start
     elif name == "lnp-channel":
         method.transition.copy_(matrix)
-        method.own_rows.fill_(True)
+        method.findings.own_rows.fill_(True)
     else:
         method.phases.transition.copy_(matrix)
     probabilities = predict(method, batch)
@@ -145,7 +145,7 @@ def test_a_matrix_that_no_loss_looks_through_is_left_out(toy_task) -> None:
         fresh = create_method(name, make_config(name), batch, Seeds(0).generator("initialisation"))
         assert torch.equal(fresh.given_distribution(table), table)
     channel = quick("lnp-channel", batch)
-    channel.own_rows.fill_(False)
+    channel.findings.own_rows.fill_(False)
     channel.transition.copy_(torch.tensor(NOISE))
     assert torch.equal(channel.given_distribution(table), table)
     channel.phase.fill_(OWN_ROWS)  # while it is learned it counts, whatever rows it will have
