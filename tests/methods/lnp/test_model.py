@@ -9,7 +9,7 @@ import torch
 
 from lnp.engine.fit import fit
 from lnp.engine.selection import select_last
-from lnp.methods.lnp.belief import label_odds
+from lnp.methods.lnp.label_odds import label_odds
 from lnp.methods.registry import create_method, make_config
 from lnp.nn.sparse import SparseMatrix
 from lnp.seeds import Seeds

@@ -21,13 +21,13 @@ from lnp.methods.base import Terms
 from lnp.methods.batch import Batch
 from lnp.methods.channel.config import ChannelConfig
 
-__all__ = ["LABELS", "MANY", "expected_cross_entropy", "light", "negative_log_likelihood", "trusted_weight"]
+__all__ = ["MANY", "PER_TRUSTED", "expected_cross_entropy", "light", "negative_log_likelihood", "trusted_weight"]
 
 MANY = 900
 """From so many labels in T_N on λ is what the options say; it was chosen on graphs with 900 to 3,000 of them."""
 
 
-LABELS = 50
+PER_TRUSTED = 50
 """Labels of T_N for each one of T_C from which on :func:`light` is less than 1: as many as the graphs have on which λ
 was chosen."""
 
@@ -38,7 +38,7 @@ def light(batch: Batch) -> float:
     λ weighs T_C as a whole. Where T_N is a thousand times as large that gives every trusted label the say of thousands,
     and what is peculiar to these few nodes, or to how many were chosen of each class, is learnt as if it were the rule.
     """
-    return min(1.0, LABELS * batch.trusted.numel() / max(1, batch.noisy.numel()))
+    return min(1.0, PER_TRUSTED * batch.trusted.numel() / max(1, batch.noisy.numel()))
 
 
 def trusted_weight(config: ChannelConfig, batch: Batch) -> float:

@@ -15,11 +15,11 @@ from torch import Tensor, nn
 from lnp.errors import ConfigError
 from lnp.methods.base import Epoch, Members, Method, Stage, Terms
 from lnp.methods.batch import Batch
-from lnp.methods.lnp.belief import label_odds
 from lnp.methods.lnp.concatenation import ConcatenatedDecoder, ConcatenatedPosterior, ConcatenatedPrior
 from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.decoder import Decoded, Decoder
 from lnp.methods.lnp.embedding import Labelled
+from lnp.methods.lnp.label_odds import label_odds
 from lnp.methods.lnp.large.terms import applies, large_predictions, large_terms
 from lnp.methods.lnp.objective import objective
 from lnp.methods.lnp.posterior import Posterior

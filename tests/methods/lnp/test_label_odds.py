@@ -13,7 +13,7 @@ import torch
 from lnp.graph.graph import Graph
 from lnp.graph.labels import ObservedLabels
 from lnp.methods.batch import Batch, full_batch
-from lnp.methods.lnp.belief import label_odds
+from lnp.methods.lnp.label_odds import label_odds
 from lnp.nn.hops import HopRows, build_hops
 from lnp.seeds import Seeds
 
@@ -102,14 +102,14 @@ def test_where_the_graph_tells_nothing_nothing_is_held_against_the_labels() -> N
 
 def test_only_some_nodes_of_a_large_set_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     batch = pairs(0.45, flipped=True, nodes=4800, per_class=100)
-    monkeypatch.setattr("lnp.methods.lnp.belief.MOST", 4400)
+    monkeypatch.setattr("lnp.methods.lnp.label_odds.MOST", 4400)
     whole = label_odds(batch)
-    monkeypatch.setattr("lnp.methods.lnp.belief.MOST", 401)  # no multiple of the number of classes
-    monkeypatch.setattr("lnp.methods.lnp.belief.EACH", 100)
+    monkeypatch.setattr("lnp.methods.lnp.label_odds.MOST", 401)  # no multiple of the number of classes
+    monkeypatch.setattr("lnp.methods.lnp.label_odds.EACH", 100)
     some = label_odds(batch)
     assert some != whole
     assert some == pytest.approx(whole, abs=0.25)
-    monkeypatch.setattr("lnp.methods.lnp.belief.EACH", 1100)  # 4,400 noisy nodes of four classes: all of them
+    monkeypatch.setattr("lnp.methods.lnp.label_odds.EACH", 1100)  # 4,400 noisy nodes of four classes: all of them
     assert label_odds(batch) == whole
 
 
