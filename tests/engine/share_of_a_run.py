@@ -69,10 +69,10 @@ def train_share(group: ProcessGroup, name: str, options: dict[str, object]) -> t
     terms.MANY = 1 if written_out else 100_000
     labels, options = labels_of(task, options)
     config = make_config(name, {"backbone": "sign", **options})
-    file = stored_hops(task.graph, config.normalisation, config.layers)
-    rows = HopRows(torch.from_numpy(file.read(share(61, group.rank, group.size))), config.normalisation)
+    file = stored_hops(task.graph, config.propagation, config.layers)
+    rows = HopRows(torch.from_numpy(file.read(share(61, group.rank, group.size))), config.propagation)
     whole = Batch(
-        graph=HopRows(torch.from_numpy(file.mapped()), config.normalisation),  # type: ignore[arg-type]
+        graph=HopRows(torch.from_numpy(file.mapped()), config.propagation),  # type: ignore[arg-type]
         given=labels.given,
         noisy=labels.noisy,
         trusted=labels.trusted,

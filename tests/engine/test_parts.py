@@ -56,6 +56,7 @@ def assert_equal_runs(first: tuple[Method, FitResult], second: tuple[Method, Fit
     [
         ("lnp-v1", {}),
         ("lnp-v2", {}),
+        ("lnp-v2", {"loop_weight": 5.0}),
         ("lnp-v2", {"layers": 3, "similarity": "minmax", "delta": 0.3, "expectation": "exact"}),
         ("lnp-v2", {"kl_nodes": "outside-noisy", "negatives": 0, "grown_as": "noisy", "layers": 1}),
         ("lnp-v1", {"backbone": "h2gcn"}),

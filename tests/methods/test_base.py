@@ -50,9 +50,9 @@ def test_every_option_reaches_the_network() -> None:
     assert isinstance(network(), GCN)
     assert isinstance(network(backbone="mlp"), MLP)
     assert isinstance(network(backbone="h2gcn"), H2GCN)
-    built = network(hidden=7, layers=3, dropout=0.25, normalisation="row", initialisation="fan-out")
+    built = network(hidden=7, layers=3, dropout=0.25, normalisation="row", loop_weight=3, initialisation="fan-out")
     assert [tuple(layer.weight.shape) for layer in built.layers] == [(4, 7), (7, 7), (7, 2)]
-    assert (built.dropout, built.normalisation) == (0.25, "row")
+    assert (built.dropout, built.propagation) == (0.25, "row+3")
     assert built.layers[0].bias.any()  # glorot starts with zeros there
     assert network(backbone="h2gcn", self_in_two_hop=True).two_hop == "two-hop-with-self"
 

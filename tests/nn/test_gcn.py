@@ -10,11 +10,13 @@ from lnp.graph.graph import Graph
 from lnp.nn.backbone import BackboneSpec
 from lnp.nn.gcn import GCN
 from lnp.nn.graph_tensors import GraphTensors
-from lnp.nn.propagation import propagation_matrix
+from lnp.nn.propagation import kind_and_loops, propagation_matrix
 from lnp.seeds import Seeds
 
 
-def build(layers: int = 2, *, inputs: int = 5, normalisation: str = "symmetric", dropout: float = 0.5) -> GCN:
+def build(
+    layers: int = 2, *, inputs: int = 5, normalisation: str = "symmetric", dropout: float = 0.5, loops: float = 1.0
+) -> GCN:
     spec = BackboneSpec(
         inputs=inputs,
         outputs=3,
@@ -22,15 +24,17 @@ def build(layers: int = 2, *, inputs: int = 5, normalisation: str = "symmetric",
         layers=layers,
         dropout=dropout,
         normalisation=normalisation,
+        loop_weight=loops,
         initialisation="fan-out",  # its bias is not zero
     )
     return GCN(spec, Seeds(0).generator("initialisation"))
 
 
 def dense_formula(network: GCN, graph: Graph) -> np.ndarray:
-    a = graph.adjacency.toarray().astype(np.float64) + np.eye(graph.node_count)
+    kind, loops = kind_and_loops(network.propagation)
+    a = graph.adjacency.toarray().astype(np.float64) + loops * np.eye(graph.node_count)
     degree = a.sum(axis=1)
-    S = a / degree[:, None] if network.normalisation == "row" else a / np.sqrt(np.outer(degree, degree))
+    S = a / degree[:, None] if kind == "row" else a / np.sqrt(np.outer(degree, degree))
     hidden = np.asarray(graph.features.toarray() if sp.issparse(graph.features) else graph.features, np.float64)
     for number, layer in enumerate(network.layers):
         hidden = S @ hidden @ layer.weight.detach().double().numpy() + layer.bias.detach().double().numpy()
@@ -42,9 +46,12 @@ def dense_formula(network: GCN, graph: Graph) -> np.ndarray:
 @pytest.mark.parametrize("normalisation", ["symmetric", "row"])
 @pytest.mark.parametrize("layers", [1, 2, 3])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_outputs_equal_the_dense_formula(random_graph, normalisation: str, layers: int, sparse: bool) -> None:
+@pytest.mark.parametrize("loops", [0.3, 1.0, 10.0])
+def test_outputs_equal_the_dense_formula(
+    random_graph, normalisation: str, layers: int, sparse: bool, loops: float
+) -> None:
     graph = random_graph(sparse=sparse)
-    network = build(layers, normalisation=normalisation).eval()
+    network = build(layers, normalisation=normalisation, loops=loops).eval()
     outputs = network(GraphTensors(graph)).detach().numpy()
     np.testing.assert_allclose(outputs, dense_formula(network, graph), atol=1e-5)
 
@@ -80,7 +87,7 @@ def test_without_edges_it_is_a_perceptron(random_graph) -> None:
     a, b, c = network.layers
     expected = c(b(a(x).relu()).relu())
     for normalisation in ("symmetric", "row"):
-        network.normalisation = normalisation
+        network.propagation = normalisation
         torch.testing.assert_close(network(GraphTensors(graph)), expected, atol=1e-6, rtol=1e-5)
 
 
@@ -130,7 +137,7 @@ def test_another_propagation_takes_the_place_of_s(random_graph) -> None:
     tensors = GraphTensors(graph)
     row = torch.from_numpy(propagation_matrix(graph.adjacency, "row").toarray())
     outputs = network(tensors, propagation=row)  # any left factor will do, a dense tensor too
-    network.normalisation = "row"
+    network.propagation = "row"
     torch.testing.assert_close(outputs, network(tensors), atol=1e-6, rtol=1e-5)
 
 

@@ -37,6 +37,8 @@ def make_graph(*, sparse: bool = False) -> Graph:
     [
         ("gcn", 2, {"normalisation": "symmetric"}),
         ("gcn", 3, {"normalisation": "row"}),
+        ("gcn", 2, {"normalisation": "symmetric", "loop_weight": 10.0}),
+        ("gcn", 2, {"normalisation": "row", "loop_weight": 0.3}),
         ("h2gcn", 1, {}),
         ("h2gcn", 2, {}),
         ("h2gcn", 2, {"self_in_two_hop": True}),

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from lnp.errors import ConfigError
 from lnp.graph.graph import Graph
-from lnp.nn.propagation import PROPAGATIONS, propagation_matrix, two_hop_neighbours
+from lnp.nn.propagation import (
+    PROPAGATIONS,
+    kind_and_loops,
+    propagation_matrix,
+    propagation_name,
+    two_hop_neighbours,
+)
 
 
 def adjacency(edges: list[tuple[int, int]], nodes: int) -> sp.csr_array:
@@ -67,13 +73,14 @@ def test_two_hop_against_brute_force(a: sp.csr_array) -> None:
     assert (with_self == brute_force_two_hop(dense) + np.diag(dense.sum(axis=1) > 0)).all()
 
 
-@given(graphs(), st.sampled_from(PROPAGATIONS))
-@settings(max_examples=60, deadline=None)
-def test_every_form_against_its_dense_formula(a: sp.csr_array, kind: str) -> None:
+@given(graphs(), st.sampled_from((*PROPAGATIONS, "symmetric+0.3", "row+0.3", "symmetric+10", "row+10")))
+@settings(max_examples=100, deadline=None)
+def test_every_form_against_its_dense_formula(a: sp.csr_array, name: str) -> None:
     dense = a.toarray().astype(np.float64)
+    kind, _, loops = name.partition("+")
     base = {
-        "symmetric": dense + np.eye(len(dense)),
-        "row": dense + np.eye(len(dense)),
+        "symmetric": dense + float(loops or 1) * np.eye(len(dense)),
+        "row": dense + float(loops or 1) * np.eye(len(dense)),
         "one-hop": dense,
         "two-hop": brute_force_two_hop(dense),
         "two-hop-with-self": brute_force_two_hop(dense) + np.diag(dense.sum(axis=1) > 0),
@@ -81,14 +88,21 @@ def test_every_form_against_its_dense_formula(a: sp.csr_array, kind: str) -> Non
     degree = base.sum(axis=1)
     inverse = np.array([1 / d if d else 0.0 for d in degree])
     expected = inverse[:, None] * base if kind == "row" else np.sqrt(np.outer(inverse, inverse)) * base
-    S = propagation_matrix(a, kind)
+    S = propagation_matrix(a, name)
     assert S.dtype == np.float32
     np.testing.assert_allclose(S.toarray(), expected, atol=1e-6)
 
 
+@given(st.sampled_from(("symmetric", "row")), st.floats(1e-3, 1e3))
+def test_names_tell_kind_and_loops(kind: str, loops: float) -> None:
+    name, (found, weight) = propagation_name(kind, loops), kind_and_loops(propagation_name(kind, loops))
+    assert (found, name.startswith(kind)) == (kind, True)
+    assert weight == pytest.approx(loops, rel=1e-5)
+
+
 def test_isolated_node_keeps_itself() -> None:
     a = adjacency([(0, 1)], 3)
-    for kind in ("symmetric", "row"):
+    for kind in ("symmetric", "row", "symmetric+0.3", "row+10"):
         assert propagation_matrix(a, kind).toarray()[2].tolist() == [0, 0, 1]
     for kind in ("one-hop", "two-hop", "two-hop-with-self"):
         assert not propagation_matrix(a, kind).toarray()[2].any()

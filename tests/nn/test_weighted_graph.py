@@ -6,6 +6,7 @@ import torch
 
 from lnp.nn import weighted_graph
 from lnp.nn.graph_tensors import GraphTensors
+from lnp.nn.propagation import propagation_name
 from lnp.nn.weighted_graph import PairCache, Pairs, WeightedGraph, looped_adjacency, new_pairs
 
 
@@ -93,13 +94,14 @@ def test_weight_zero_is_no_edge_and_gets_no_gradient(graph):
     torch.testing.assert_close(weights.grad, 4 * weights.detach())
 
 
+@pytest.mark.parametrize("loops", [0.3, 1.0, 10.0])
 @pytest.mark.parametrize("normalisation", ["symmetric", "row"])
-def test_without_weights_it_is_the_usual_propagation(graph, normalisation):
-    usual = GraphTensors(graph).propagation(normalisation) @ torch.eye(9)
-    looped, pairs = looped_adjacency(graph.adjacency), free_pairs(graph)
+def test_without_weights_it_is_the_usual_propagation(graph, normalisation, loops):
+    usual = GraphTensors(graph).propagation(propagation_name(normalisation, loops)) @ torch.eye(9)
+    looped, pairs = looped_adjacency(graph.adjacency, loops=loops), free_pairs(graph)
     nothing = pairs.weighted(torch.zeros(len(pairs)))
     for parts in ([], [nothing]):
-        torch.testing.assert_close(WeightedGraph(looped, parts, normalisation) @ torch.eye(9), usual)
+        torch.testing.assert_close(WeightedGraph(looped, parts, normalisation, loops) @ torch.eye(9), usual)
 
 
 def test_two_parts_are_one_graph(graph):
@@ -122,8 +124,10 @@ def test_neighbour_mean_by_hand(graph):
             full[i, j] = full[j, i] = w
         total = full.sum(axis=1, keepdims=True)
         expected = np.divide(full, total, out=np.zeros_like(full), where=total > 0)
-        mean = WeightedGraph(looped_adjacency(graph.adjacency), [pairs.weighted(used)]).neighbour_mean(torch.eye(9))
-        np.testing.assert_allclose(mean.numpy(), expected, atol=1e-6)
+        for loops in (1.0, 3.0):
+            looped = looped_adjacency(graph.adjacency, loops=loops)
+            mean = WeightedGraph(looped, [pairs.weighted(used)], loops=loops).neighbour_mean(torch.eye(9))
+            np.testing.assert_allclose(mean.numpy(), expected, atol=1e-6)
 
 
 def test_new_pairs_are_new(tiny_graph):

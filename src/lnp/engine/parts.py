@@ -127,10 +127,10 @@ class PartsFeed(OneProcess, ABC):
     def _rows(self, own: Numbers) -> tuple[GraphTensors, Numbers]:
         """Rows of hops need no neighbours."""
         if self._hops is None:
-            kind = self.config.normalisation
+            kind = self.config.propagation
             self._hops = stored_hops(self.whole.graph, kind, self.config.layers).checked()
         rows = torch.from_numpy(np.stack([hop[own] for hop in self._hops])).to(self.whole.device)
-        return HopRows(rows, self.config.normalisation), own  # type: ignore[return-value]
+        return HopRows(rows, self.config.propagation), own  # type: ignore[return-value]
 
 
 class NeighbourFeed(PartsFeed):
@@ -156,7 +156,7 @@ class NeighbourFeed(PartsFeed):
         self.first: Tensor | None = None
         if config.backbone == "gcn":
             width = config.hidden if config.layers > 1 else batch.class_count
-            self.first = self.whole.propagated(config.normalisation, width)
+            self.first = self.whole.propagated(config.propagation, width)
         if self.first is not None:
             counts.pop()  # what the outermost neighbours would be asked for is known
         self.size = size

@@ -116,7 +116,7 @@ def _lead(
     message = {
         "end": False,
         "spec": asdict(spec),
-        "hops": hops_identity(task.graph, config.normalisation, config.layers),
+        "hops": hops_identity(task.graph, config.propagation, config.layers),
         "sizes": asdict(sizes),
         "rule": task.selection.rule,
     }
@@ -124,7 +124,7 @@ def _lead(
     group.send(message, [labels.given, labels.noisy, labels.trusted, *selecting, _contents(options.checkpoint)])
     needed = preflight_together(group, spec.method, config, sizes, graph=spec.dataset, announce=announce)
     try:
-        file = stored_hops(task.graph, config.normalisation, config.layers)
+        file = stored_hops(task.graph, config.propagation, config.layers)
     except InputError:
         _all_go_on(group, False)
         raise
@@ -195,11 +195,11 @@ def _train(
         raise DataError("Expected every process to find the hops that process 0 wrote, but one did not.")
     config, seeds = spec.config(), Seeds(spec.seed)
     given, noisy, trusted = (one.to(group.device) for one in labels)
-    mapped = HopRows(torch.from_numpy(file.mapped()), config.normalisation)
+    mapped = HopRows(torch.from_numpy(file.mapped()), config.propagation)
     own = torch.from_numpy(file.read(share(file.shape[1], group.rank, group.size))).to(group.device)
     whole = Batch(graph=mapped, given=given, noisy=noisy, trusted=trusted, class_count=class_count)  # type: ignore[arg-type]
     watched = torch.from_numpy(selection.nodes).to(group.device)
-    feed = DistributedFeed(group, whole, HopRows(own, config.normalisation), watched)
+    feed = DistributedFeed(group, whole, HopRows(own, config.propagation), watched)
     method = create_method(spec.method, config, whole, seeds.generator("initialisation"))
     if group.device.type != "cpu" and any(stage.begin is not None for stage in method.stages(whole)):
         raise ConfigError(f"Expected `--device cpu` with {spec.method}, which looks at the whole graph between stages.")

@@ -21,7 +21,7 @@ from lnp.methods.base import MethodConfig
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
 
-__all__ = ["SPACES", "WIDE", "Space", "decode", "digest", "distributions", "encode", "space_of"]
+__all__ = ["SPACES", "WIDE", "Space", "decode", "digest", "distributions", "encode", "is_ordered", "space_of"]
 
 Value = bool | int | float | str
 
@@ -36,6 +36,7 @@ NETWORK: dict[str, tuple[Value, ...]] = {
     "hidden": (32, 64),
     "dropout": (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8),
     "normalisation": ("row", "symmetric"),
+    "loop_weight": (0.1, 0.3, 1.0, 3.0, 10.0, 30.0),
 }
 """What every network has."""
 
@@ -169,11 +170,11 @@ def space_of(method: str, default: MethodConfig, *, wide: bool = False) -> Space
         raise UnknownNameError("method with a search space", method, SPACES)
     space: dict[str, tuple[Value, ...]] = {}
     for option, values in SPACES[method].items():
-        if option == "normalisation" and default.backbone != "gcn":
+        if option in ("normalisation", "loop_weight") and default.backbone != "gcn":
             continue
         every = (*values, *(WIDE.get(option, ()) if wide else ()), getattr(default, option))
         distinct = tuple(dict.fromkeys(every))
-        space[option] = tuple(sorted(distinct, key=float)) if _is_ordered(distinct) else distinct
+        space[option] = tuple(sorted(distinct, key=float)) if is_ordered(distinct) else distinct
     return space
 
 
@@ -187,7 +188,7 @@ def distributions(space: Space) -> dict[str, BaseDistribution]:
     from optuna.distributions import CategoricalDistribution, IntDistribution
 
     return {
-        option: IntDistribution(0, len(values) - 1) if _is_ordered(values) else CategoricalDistribution(values)
+        option: IntDistribution(0, len(values) - 1) if is_ordered(values) else CategoricalDistribution(values)
         for option, values in space.items()
     }
 
@@ -195,7 +196,7 @@ def distributions(space: Space) -> dict[str, BaseDistribution]:
 def encode(space: Space, options: Mapping[str, Any]) -> dict[str, Any]:
     """Options as parameters of :func:`distributions`."""
     return {
-        option: values.index(options[option]) if _is_ordered(values) else options[option]
+        option: values.index(options[option]) if is_ordered(values) else options[option]
         for option, values in space.items()
     }
 
@@ -203,10 +204,11 @@ def encode(space: Space, options: Mapping[str, Any]) -> dict[str, Any]:
 def decode(space: Space, parameters: Mapping[str, Any]) -> dict[str, object]:
     """The reverse of :func:`encode`."""
     return {
-        option: values[parameters[option]] if _is_ordered(values) else parameters[option]
+        option: values[parameters[option]] if is_ordered(values) else parameters[option]
         for option, values in space.items()
     }
 
 
-def _is_ordered(values: tuple[Value, ...]) -> bool:
+def is_ordered(values: tuple[Value, ...]) -> bool:
+    """Whether the values are numbers, which have neighbours."""
     return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)

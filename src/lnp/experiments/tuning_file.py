@@ -16,10 +16,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from lnp.errors import ConfigError, DataError
 from lnp.experiments.configs import Entry
 from lnp.experiments.processes import Owner
 from lnp.experiments.search_space import decode, distributions, encode
+from lnp.experiments.tuning_draw import is_near, near
 from lnp.experiments.tuning_start import starting_points
 from lnp.experiments.tuning_study import StudySpec
 
@@ -34,7 +37,7 @@ ATTEMPTS = 2
 """How often a trial whose worker dies is begun."""
 
 RANDOM_TRIALS = 5
-"""Trials, the default among them, before the sampler models the space and the pruner compares."""
+"""Trials, the default among them, before draws look at scores and the pruner compares."""
 
 MEDIAN_OF = 3
 """Scores that the pruner's median needs at least."""
@@ -189,7 +192,11 @@ class Trials:
                 for options in self._start:
                     self._study.enqueue_trial(encode(self.spec.space, options), skip_if_exists=True)
             seed = zlib.crc32(f"{self._seed} {self._study.study_name} {number}".encode())
-            # A sampler for each trial, so that a draw depends on the trials before it and not on interruptions.
+            # Generators for each trial, so that a draw depends on the trials before it and not on interruptions.
+            best = self.best()
+            if best is not None and number >= RANDOM_TRIALS and is_near(number) and not self._waits():
+                options = near(decode(self.spec.space, best.params), self.spec.space, np.random.default_rng(seed))
+                self._study.enqueue_trial(encode(self.spec.space, options))
             self._study.sampler = TPESampler(seed=seed, multivariate=True, n_startup_trials=RANDOM_TRIALS)
             trial = self._study.ask(distributions(self.spec.space))
             options = decode(self.spec.space, trial.params)
@@ -263,6 +270,10 @@ class Trials:
 
     def _all(self) -> list[FrozenTrial]:
         return self._study.get_trials(deepcopy=False)
+
+    def _waits(self) -> bool:
+        """Whether a configuration is in line."""
+        return any(trial.state.name == "WAITING" for trial in self._all())
 
     def _note(self, begun: Begun, key: str, value: object) -> None:
         from optuna.exceptions import UpdateFinishedTrialError

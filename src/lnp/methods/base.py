@@ -19,6 +19,7 @@ from lnp.errors import ConfigError, check_choice, check_range
 from lnp.methods.batch import KINDS, Batch
 from lnp.nn.backbone import Backbone, BackboneSpec
 from lnp.nn.linear import INITIALISATIONS
+from lnp.nn.propagation import propagation_name
 from lnp.nn.registry import BACKBONES, build_backbone
 from lnp.seeds import Generator, Randomness
 
@@ -41,6 +42,7 @@ class MethodConfig:
         layers: Number of layers (GCN, MLP), rounds (H2GCN) or hops (SIGN).
         dropout: Share of hidden entries dropped in training.
         normalisation: "symmetric" or "row" propagation (GCN, SIGN).
+        loop_weight: λ of A + λ I, what a node counts beside one neighbour (GCN, SIGN).
         initialisation: "glorot", or "fan-out" as in the released LNP code.
         self_in_two_hop: H2GCN with a node in its own two-hop set, as in public code.
         epochs: Epochs of the main stage.
@@ -53,6 +55,7 @@ class MethodConfig:
     layers: int = 2
     dropout: float = 0.5
     normalisation: str = "symmetric"
+    loop_weight: float = 1.0
     initialisation: str = "glorot"
     self_in_two_hop: bool = False
     epochs: int = 200
@@ -63,6 +66,7 @@ class MethodConfig:
         check_choice("backbone", self.backbone, BACKBONES)
         check_choice("normalisation", self.normalisation, ("symmetric", "row"))
         check_choice("initialisation", self.initialisation, INITIALISATIONS)
+        check_range("loop_weight", self.loop_weight, 1e-3, 1e3)
         check_range("dropout", self.dropout, 0, 0.95)
         check_range("learning_rate", self.learning_rate, 0, 10)
         check_range("weight_decay", self.weight_decay, 0, 10)
@@ -71,6 +75,11 @@ class MethodConfig:
                 raise ConfigError(f"Expected `{name}` to be at least 1, but got {getattr(self, name)}.")
         if self.epochs < 0:
             raise ConfigError(f"Expected `epochs` to be at least 0, but got {self.epochs}.")
+
+    @property
+    def propagation(self) -> str:
+        """The name of S (see :mod:`lnp.nn.propagation`)."""
+        return propagation_name(self.normalisation, self.loop_weight)
 
     def network(self, inputs: int, outputs: int, generator: Generator) -> Backbone:
         """A fresh backbone of this configuration."""
@@ -81,6 +90,7 @@ class MethodConfig:
             layers=self.layers,
             dropout=self.dropout,
             normalisation=self.normalisation,
+            loop_weight=self.loop_weight,
             initialisation=self.initialisation,
             self_in_two_hop=self.self_in_two_hop,
         )

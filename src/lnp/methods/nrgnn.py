@@ -104,7 +104,9 @@ class NRGNN(Method):
         inputs, n = batch.graph.features.shape[1], batch.node_count
         self.classifier = config.network(inputs, batch.class_count, generator)
         self.miner = config.network(inputs, batch.class_count, generator)
-        self.edge_predictor = EdgePredictor(inputs, config.edge_hidden, generator, normalisation=config.normalisation)
+        self.edge_predictor = EdgePredictor(
+            inputs, config.edge_hidden, generator, normalisation=config.normalisation, loop_weight=config.loop_weight
+        )
         # T_N, the labelled nodes that each node may be linked to, P* with its score, and the pseudo-labelled nodes that
         # each node may be linked to; −1 stands for nobody.
         self.register_buffer("labelled", torch.zeros(n, dtype=torch.bool))
@@ -183,7 +185,9 @@ class NRGNN(Method):
         miner_graph, links = self._miner_graph(batch, vectors)
         pseudo = self._weighted(self.pseudo_pairs(batch), vectors)
         parts = [part for part in (links, pseudo) if len(part.pairs)]
-        return miner_graph, WeightedGraph(self._fixed(batch)[0], parts, self.config.normalisation)
+        return miner_graph, WeightedGraph(
+            self._fixed(batch)[0], parts, self.config.normalisation, self.config.loop_weight
+        )
 
     def candidate_pairs(self, batch: Batch) -> Pairs:
         """The links that A_P may have beyond A."""
@@ -216,17 +220,19 @@ class NRGNN(Method):
     def _miner_graph(self, batch: Batch, vectors: Tensor) -> tuple[WeightedGraph, WeightedPairs]:
         links = self._weighted(self.candidate_pairs(batch), vectors)
         looped, _ = self._fixed(batch)
-        return WeightedGraph(looped, [links] if len(links.pairs) else [], self.config.normalisation), links
+        return WeightedGraph(
+            looped, [links] if len(links.pairs) else [], self.config.normalisation, self.config.loop_weight
+        ), links
 
     def _weighted(self, pairs: Pairs, vectors: Tensor) -> WeightedPairs:
         return pairs.weighted(link_weights(pairs.dots(vectors), self.config.link_threshold))
 
     def _fixed(self, batch: Batch) -> tuple[SparseMatrix, Pairs]:
-        """A + I and the edges, built once per graph."""
+        """A + λ I and the edges, built once per graph."""
         if self._known is None or self._known[0] is not batch.graph:
             graph, device = batch.graph.graph, batch.graph.device
             edges = Pairs(graph.edges[0], graph.edges[1], graph.node_count, device)
-            self._known = (batch.graph, looped_adjacency(graph.adjacency, device), edges)
+            self._known = (batch.graph, looped_adjacency(graph.adjacency, device, self.config.loop_weight), edges)
         return self._known[1], self._known[2]
 
     def _stored_graph_logits(self, batch: Batch, randomness: Randomness) -> list[Tensor]:

@@ -98,7 +98,12 @@ class RTGNN(Method):
         self.first = config.network(inputs, batch.class_count, generator)
         self.second = config.network(inputs, batch.class_count, generator)
         self.edge_predictor = EdgePredictor(
-            inputs, config.edge_hidden, generator, normalisation=config.normalisation, unit_length=True
+            inputs,
+            config.edge_hidden,
+            generator,
+            normalisation=config.normalisation,
+            loop_weight=config.loop_weight,
+            unit_length=True,
         )
         # The nodes that each node may be linked to (−1: nobody), and e.
         self.register_buffer("candidates", torch.full((batch.node_count, config.candidates), -1, dtype=torch.int32))
@@ -162,7 +167,7 @@ class RTGNN(Method):
         """A with the links that the edge predictor's vectors weight."""
         pairs = self.candidate_pairs(batch)
         parts = [pairs.weighted(link_weights(pairs.dots(vectors), self.config.link_threshold))] if len(pairs) else []
-        return WeightedGraph(self._fixed(batch)[0], parts, self.config.normalisation)
+        return WeightedGraph(self._fixed(batch)[0], parts, self.config.normalisation, self.config.loop_weight)
 
     def candidate_pairs(self, batch: Batch) -> Pairs:
         """The links there may be beyond A."""
@@ -183,11 +188,11 @@ class RTGNN(Method):
         return outside[sure], k1[sure]
 
     def _fixed(self, batch: Batch) -> tuple[SparseMatrix, Pairs]:
-        """A + I and the edges, built once per graph."""
+        """A + λ I and the edges, built once per graph."""
         if self._known is None or self._known[0] is not batch.graph:
             graph, device = batch.graph.graph, batch.graph.device
             edges = Pairs(graph.edges[0], graph.edges[1], graph.node_count, device)
-            self._known = (batch.graph, looped_adjacency(graph.adjacency, device), edges)
+            self._known = (batch.graph, looped_adjacency(graph.adjacency, device, self.config.loop_weight), edges)
         return self._known[1], self._known[2]
 
     def _stored_graph_logits(self, batch: Batch, randomness: Randomness) -> list[Tensor]:

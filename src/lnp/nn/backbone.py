@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 
 from lnp.nn.graph_tensors import GraphTensors
+from lnp.nn.propagation import propagation_name
 from lnp.seeds import Generator
 
 __all__ = ["Backbone", "BackboneSpec", "EvaluatesNetworks"]
@@ -24,7 +25,8 @@ class BackboneSpec:
         hidden: Width of the hidden layers.
         layers: Number of layers (GCN, MLP) or rounds (H2GCN).
         dropout: Share of hidden entries dropped in training.
-        normalisation: "symmetric" or "row" propagation (GCN).
+        normalisation: "symmetric" or "row" propagation (GCN, SIGN).
+        loop_weight: λ, what a node counts beside one neighbour (GCN, SIGN).
         initialisation: How weights start; see :mod:`lnp.nn.linear`.
         self_in_two_hop: H2GCN with each node in its own two-hop set, as in public code.
     """
@@ -35,8 +37,14 @@ class BackboneSpec:
     layers: int = 2
     dropout: float = 0.5
     normalisation: str = "symmetric"
+    loop_weight: float = 1.0
     initialisation: str = "glorot"
     self_in_two_hop: bool = False
+
+    @property
+    def propagation(self) -> str:
+        """The name of S (see :mod:`lnp.nn.propagation`)."""
+        return propagation_name(self.normalisation, self.loop_weight)
 
 
 class Backbone(nn.Module, ABC):

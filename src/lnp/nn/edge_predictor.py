@@ -36,6 +36,7 @@ class EdgePredictor(nn.Module):
         hidden: Width of both layers.
         generator: Draws the initial weights.
         normalisation: "symmetric" or "row" propagation.
+        loop_weight: What a node counts beside one neighbour.
         unit_length: Whether the vectors are scaled to length 1, so that dot products are cosines.
     """
 
@@ -46,10 +47,18 @@ class EdgePredictor(nn.Module):
         generator: Generator,
         *,
         normalisation: str = "symmetric",
+        loop_weight: float = 1.0,
         unit_length: bool = False,
     ) -> None:
         super().__init__()
-        spec = BackboneSpec(inputs=inputs, outputs=hidden, hidden=hidden, dropout=0.0, normalisation=normalisation)
+        spec = BackboneSpec(
+            inputs=inputs,
+            outputs=hidden,
+            hidden=hidden,
+            dropout=0.0,
+            normalisation=normalisation,
+            loop_weight=loop_weight,
+        )
         self.network = GCN(spec, generator)
         self.unit_length = unit_length
 

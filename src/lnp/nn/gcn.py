@@ -39,7 +39,7 @@ class GCN(Backbone):
             for inputs, outputs in pairwise(widths)
         )
         self.dropout = spec.dropout
-        self.normalisation = spec.normalisation
+        self.propagation = spec.propagation
 
     def embed(
         self, graph: GraphTensors, generator: Generator | None = None, *, propagation: Multiplier | None = None
@@ -86,10 +86,10 @@ class GCN(Backbone):
     ) -> Tensor:
         """The first ``count`` layers, at least one; of the last one the wanted rows."""
         layers = [layer for layer in self.layers if isinstance(layer, Linear)]
-        first = None if propagation is not None else graph.propagated(self.normalisation, layers[0].weight.shape[1])
+        first = None if propagation is not None else graph.propagated(self.propagation, layers[0].weight.shape[1])
         if propagation is None:
-            propagation = graph.propagation(self.normalisation)
-        ends = propagation if rows is None else graph.propagation_rows(self.normalisation, rows)
+            propagation = graph.propagation(self.propagation)
+        ends = propagation if rows is None else graph.propagation_rows(self.propagation, rows)
         lean = graph.lean and not transformed()
         if lean and first is not None and count == len(layers) == 2 and isinstance(ends, SparseMatrix):
             (one, one_bias), (two, two_bias) = ((layer.weight, layer.bias) for layer in layers)

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from lnp.graph.graph import Graph
 from lnp.nn.graph_tensors import GraphTensors, InputFeatures
+from lnp.nn.propagation import kind_and_loops
 from lnp.nn.sampling import SampledNodes
 from lnp.nn.sparse import SparseMatrix
 from lnp.nn.two_hop import marked, two_hop_degrees
@@ -52,8 +53,8 @@ class Scales:
             if kind == "two-hop-with-self":  # whoever has a neighbour comes back to itself in two steps
                 degrees = degrees + (np.diff(self.adjacency.indptr) > 0)
         else:
-            degrees = np.asarray(self.adjacency.sum(axis=1), np.float64).ravel() + (kind in ("symmetric", "row"))
-        if kind == "row":
+            degrees = np.asarray(self.adjacency.sum(axis=1), np.float64).ravel() + kind_and_loops(kind)[1]
+        if kind.startswith("row"):
             return 1 / degrees, np.ones_like(degrees)
         root = np.power(degrees, -0.5, out=np.zeros_like(degrees), where=degrees > 0)
         return root, root
@@ -148,8 +149,9 @@ class GraphPart(GraphTensors):
         values *= left[sampled.nodes[:rows]].repeat(np.diff(links.indptr))
         shape = (rows, sampled.nodes.size)
         matrix = sp.csr_array((values, links.columns, links.indptr), shape=shape)
-        if kind in ("symmetric", "row", "two-hop-with-self"):
+        weight = 1.0 if kind == "two-hop-with-self" else kind_and_loops(kind)[1]
+        if weight > 0:
             own = sampled.nodes[:rows]
-            loops = sp.csr_array((left[own] * right[own], np.arange(rows), np.arange(rows + 1)), shape=shape)
+            loops = sp.csr_array((weight * left[own] * right[own], np.arange(rows), np.arange(rows + 1)), shape=shape)
             matrix = sp.csr_array(matrix + loops)
         return matrix

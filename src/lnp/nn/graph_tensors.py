@@ -103,7 +103,9 @@ class GraphTensors:
         """S of the given kind (see :mod:`lnp.nn.propagation`), built at the first call."""
         if kind not in self._propagations:
             matrix = propagation_matrix(self.graph.adjacency, kind)
-            self._propagations[kind] = SparseMatrix.from_scipy(matrix, symmetric=kind != "row", device=self.device)
+            self._propagations[kind] = SparseMatrix.from_scipy(
+                matrix, symmetric=not kind.startswith("row"), device=self.device
+            )
         return self._propagations[kind]
 
     def propagation_rows(self, kind: str, rows: Tensor) -> SparseMatrix:

@@ -159,8 +159,8 @@ class Layerwise(GraphTensors, EvaluatesNetworks):
 
     @_outputs.register
     def _(self, network: GCN) -> Tensor:
-        matrix, weight = self._matrix(network.normalisation), _weight(network.layers[0])
-        known = self.propagated(network.normalisation, weight.shape[1])
+        matrix, weight = self._matrix(network.propagation), _weight(network.layers[0])
+        known = self.propagated(network.propagation, weight.shape[1])
         product = self._features @ weight if known is None else known
         for number, (layer, following) in enumerate(pairwise([*network.layers, None])):
             assert layer is not None
@@ -194,11 +194,11 @@ class Layerwise(GraphTensors, EvaluatesNetworks):
 
     @_outputs.register
     def _(self, network: SIGN) -> Tensor:
-        hops = stored_hops(self.graph, network.normalisation, len(network.weights) - 1)
+        hops = stored_hops(self.graph, network.propagation, len(network.weights) - 1)
         outputs = self._empty(network.readout)
         for start, stop in self._row_blocks():
             rows = torch.from_numpy(hops.read(np.arange(start, stop))).to(self.device)
-            outputs[start:stop] = network.forward(HopRows(rows, network.normalisation))  # type: ignore[arg-type]
+            outputs[start:stop] = network.forward(HopRows(rows, network.propagation))  # type: ignore[arg-type]
         return outputs
 
     @property

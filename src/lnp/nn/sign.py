@@ -40,12 +40,12 @@ class SIGN(Backbone):
         width = spec.hidden * (spec.layers + 1)
         self.readout = Linear(width, spec.outputs, generator, initialisation=spec.initialisation)
         self.dropout = spec.dropout
-        self.normalisation = spec.normalisation
+        self.propagation = spec.propagation
 
     def embed(self, graph: GraphTensors, generator: Generator | None = None) -> Tensor:
         """All hops side by side after activation and dropout, ``(n, hidden · (L + 1))``."""
         source = self.dropout_source(generator)
-        products = hop_products(graph, self.normalisation, list(self.weights))
+        products = hop_products(graph, self.propagation, list(self.weights))
         values = torch.cat(products, dim=1)
         if graph.lean and not transformed():  # many rows: fewer copies, the same bits
             return relu_dropout_(values.add_(self.bias), self.dropout, source)

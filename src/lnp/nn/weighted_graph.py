@@ -132,14 +132,22 @@ class WeightedGraph:
     """S of a graph with learned pairs; multiplies dense matrices, differentiably in the weights.
 
     Args:
-        looped: A + I (:func:`looped_adjacency`).
+        looped: A + λ I (:func:`looped_adjacency`).
         parts: Learned pairs; no pair may be in two of them.
         normalisation: "symmetric" or "row".
+        loops: λ.
     """
 
-    def __init__(self, looped: SparseMatrix, parts: Sequence[WeightedPairs], normalisation: str = "symmetric") -> None:
+    def __init__(
+        self,
+        looped: SparseMatrix,
+        parts: Sequence[WeightedPairs],
+        normalisation: str = "symmetric",
+        loops: float = 1.0,
+    ) -> None:
         check_choice("normalisation", normalisation, ("symmetric", "row"))
         self._looped = looped
+        self._loops = loops
         self._parts = tuple(parts)
         ones = torch.ones(looped.shape[0], 1, device=looped.device)
         self.degree = (looped @ ones).squeeze(1)
@@ -153,7 +161,7 @@ class WeightedGraph:
 
     def neighbour_mean(self, dense: Tensor) -> Tensor:
         """Weighted mean over the neighbours of each node, itself left out; 0 where there is none."""
-        return (self._sum(dense) - dense) / (self.degree - 1).clamp(min=1e-6).unsqueeze(1)
+        return (self._sum(dense) - self._loops * dense) / (self.degree - self._loops).clamp(min=1e-6).unsqueeze(1)
 
     def _sum(self, dense: Tensor) -> Tensor:
         total = self._looped @ dense
@@ -176,9 +184,9 @@ class PairCache:
         return self._pairs
 
 
-def looped_adjacency(adjacency: sp.csr_array, device: torch.device | str = "cpu") -> SparseMatrix:
-    """A + I as a constant matrix."""
-    eye = sp.eye_array(adjacency.shape[0], dtype=np.float32, format="csr")
+def looped_adjacency(adjacency: sp.csr_array, device: torch.device | str = "cpu", loops: float = 1.0) -> SparseMatrix:
+    """A + λ I as a constant matrix."""
+    eye = sp.eye_array(adjacency.shape[0], dtype=np.float32, format="csr") * np.float32(loops)
     return SparseMatrix.from_scipy(sp.csr_array(adjacency + eye), symmetric=True, device=device)
 
 

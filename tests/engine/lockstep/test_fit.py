@@ -26,7 +26,7 @@ CORRECTED = FINE_TUNED | {"estimate_epochs": 4}
 CASES = [
     ("gcn", FINE_TUNED),
     ("gcn", FINE_TUNED | {"layers": 3, "dropout": 0.3}),
-    ("gcn", FINE_TUNED | {"dropout": 0.0, "normalisation": "symmetric"}),
+    ("gcn", FINE_TUNED | {"dropout": 0.0, "normalisation": "symmetric", "loop_weight": 3.0}),
     ("gcn", FINE_TUNED | {"layers": 1}),
     ("gce", FINE_TUNED),
     ("gce", FINE_TUNED | {"truncated": True, "warm_up": 0.3, "refresh": 1, "k": 0.3}),

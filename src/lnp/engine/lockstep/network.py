@@ -33,7 +33,7 @@ class StackedGCN(Backbone):
         super().__init__()
         self.layers = network.layers
         self.dropout = network.dropout
-        self.normalisation = network.normalisation
+        self.propagation = network.propagation
         self._recent: Tensor | None = None
 
     def forget(self) -> None:
@@ -58,7 +58,7 @@ class StackedGCN(Backbone):
     def _compute(
         self, graph: StackedGraph, generators: Sequence[Generator] | None, depth: int, *parameters: Tensor
     ) -> Tensor:
-        propagation = graph.propagation(self.normalisation)
+        propagation = graph.propagation(self.propagation)
         hidden: Any = graph.features
         for number, (weight, bias) in enumerate(zip(parameters[:depth], parameters[depth:], strict=True)):
             outputs = self._first(graph, weight) if number == 0 else propagation @ multiply_stacks(hidden, weight)
@@ -70,7 +70,7 @@ class StackedGCN(Backbone):
 
     def _first(self, graph: StackedGraph, weight: Tensor) -> Tensor:
         """S X W. An evaluation leaves it for the training step after it, which starts from the same weights."""
-        features, propagation = graph.features, graph.propagation(self.normalisation)
+        features, propagation = graph.features, graph.propagation(self.propagation)
         if not isinstance(features, StackedMatrix):
             return propagation @ multiply_stacks(features, weight)
         if self._recent is not None:

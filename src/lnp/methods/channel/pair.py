@@ -39,7 +39,7 @@ def both_logits(
     paths = [getattr(network, variant) for network in networks] if variant in ("features", "links") else []
     hidden, beside = _draw(gcns, paths, graph.node_count, generator)
     first = networks[0]
-    propagation = graph.propagation(first.config.normalisation)
+    propagation = graph.propagation(first.config.propagation)
     logits = _convolve(gcns, graph, propagation, hidden)
     if variant == "smooth":
         logits = first.smooth(logits, propagation)

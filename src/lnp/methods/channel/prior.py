@@ -89,7 +89,7 @@ class Prior(nn.Module):
         """
         logits: Tensor = self.backbone(graph, generator)
         if variant == "smooth":
-            logits = self.smooth(logits, graph.propagation(self.config.normalisation))
+            logits = self.smooth(logits, graph.propagation(self.config.propagation))
         elif variant == "features":
             logits = logits + self.features(graph.features, generator)
         elif variant == "links":
