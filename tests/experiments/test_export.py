@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lnp.errors import ConfigError
+from lnp.errors import ConfigError, DataError
 from lnp.experiments.export import RUN_COLUMNS, export_results, run_rows, write_runs
 from lnp.experiments.grid import Choice
 from lnp.experiments.jobs import perform
@@ -18,6 +18,13 @@ from lnp.experiments.store import Store
 
 def read(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+
+
+def write(path: Path, rows: list[dict[str, str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def test_results_of_a_table(tiny, store: Store, tmp_path: Path) -> None:
@@ -47,6 +54,25 @@ def test_results_of_a_table(tiny, store: Store, tmp_path: Path) -> None:
     export_results(make_plan(tables, Choice(), store), store, tmp_path)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.glob("*.csv*")] == ["tiny.paper.csv"]
+
+
+def test_lines_of_other_stores_stay_and_those_of_the_same_run_are_replaced(tiny, store: Store, tmp_path: Path) -> None:
+    plan = make_plan([tiny(seeds=2)], Choice(), store)
+    for job in plan.jobs[:3]:
+        store.add(perform(job))
+    (path,) = export_results(make_plan([tiny(seeds=2)], Choice(), store), store, tmp_path)
+    first, *others = read(path)
+    older = first | {"test_accuracy": "0.123456"}  # the same run, with another result
+    elsewhere = first | {"seed": "17"}  # a run that this store does not have
+    write(path, [elsewhere, older, *others])
+    export_results(make_plan([tiny(seeds=2)], Choice(), store), store, tmp_path)
+    after = read(path)
+    assert sorted(after, key=str) == sorted([first, elsewhere, *others], key=str)
+    seeds = [int(row["seed"]) for row in after if row | {"seed": ""} == first | {"seed": ""}]
+    assert seeds == [0, 17]
+    path.write_text("table,seed\n", encoding="utf-8")
+    with pytest.raises(DataError, match="to have the columns table, protocol"):
+        export_results(make_plan([tiny(seeds=2)], Choice(), store), store, tmp_path)
 
 
 def test_a_table_without_a_finished_run_gets_no_file(tiny, store: Store, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def reproduce(
         bool, typer.Option("--any-code", help="Count runs as done that another version of the code has done.")
     ] = False,
     results: Annotated[
-        Path | None, typer.Option(help="Write what is finished to TABLE.PROTOCOL.csv in this folder.")
+        Path | None, typer.Option(help="Add what is finished to TABLE.PROTOCOL.csv in this folder.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count the runs, estimate the time, run nothing.")] = False,
     as_json: AsJson = False,

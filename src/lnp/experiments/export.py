@@ -1,4 +1,6 @@
-"""Records as text: ``results/<table>.<protocol>.csv``, a pure function of plan and store, and any list of runs.
+"""Records as text: ``results/<table>.<protocol>.csv``, and any list of runs.
+
+What a file holds beyond the runs of plan and store stays in it: records come from several stores, and none is lost.
 
 The column ``table`` says which part of a figure a run belongs to: "figure-ablation/nl",
 "figure-sensitivity/lambda_1=0.5", "figure-clean-size/a/trusted=20". The column ``protocol`` is what was asked for
@@ -14,17 +16,20 @@ from pathlib import Path
 from typing import Any
 
 from lnp.engine.files import atomic_path, write_text
-from lnp.errors import ConfigError
+from lnp.errors import ConfigError, DataError
 from lnp.experiments.records import StoredRun
 from lnp.experiments.reproduce import Plan
 from lnp.experiments.store import Store
 
-__all__ = ["COLUMNS", "RUN_COLUMNS", "export_results", "run_rows", "write_runs"]
+__all__ = ["COLUMNS", "KEY", "RUN_COLUMNS", "export_results", "run_rows", "write_runs"]
 
 COLUMNS = (
     *("table", "protocol", "dataset", "noise", "rate", "backbone", "method", "seed"),
     *("test_accuracy", "detection_ap", "detection_auroc", "epochs", "seconds", "config_hash", "code_version"),
 )
+
+KEY = COLUMNS[:8]
+"""What a run is of; each has one line."""
 
 RUN_COLUMNS = (
     *("key", "dataset", "noise", "rate", "realised_rate", "protocol", "selection", "trusted_size", "backbone"),
@@ -38,7 +43,8 @@ Row = dict[str, Any]
 def export_results(plan: Plan, store: Store, folder: Path) -> list[Path]:
     """Writes one file for each table and protocol of the plan with the runs that are finished; whole files, sorted.
 
-    The same records give the same bytes. A table without a finished run gets no file.
+    A line for the same run (:data:`KEY`) is replaced, every other line of the file stays. The same records give the
+    same bytes. A table without a finished run gets no file.
     """
     stored = {run.key: run for run in store.runs({run.done_as for run in plan.runs if run.done_as is not None})}
     groups: dict[str, list[Row]] = {}
@@ -50,9 +56,26 @@ def export_results(plan: Plan, store: Store, folder: Path) -> list[Path]:
             name = f"{planned.grid_run.table}.{planned.grid_run.protocol}.csv"
             groups.setdefault(name, []).append({column: row[column] for column in COLUMNS})
     for name, rows in groups.items():
-        rows.sort(key=lambda row: tuple(row[column] for column in COLUMNS[:8]))
-        write_text(folder / name, _csv(COLUMNS, rows))
+        lines = {_key(line): line for line in (*_lines(folder / name), *(_line(COLUMNS, row) for row in rows))}
+        write_text(folder / name, _csv(COLUMNS, [lines[key] for key in sorted(lines)]))
     return [folder / name for name in sorted(groups)]
+
+
+def _lines(path: Path) -> list[list[str]]:
+    """What is in the file, if it is there."""
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *lines = list(csv.reader(file)) or [[]]
+    if tuple(header) != COLUMNS:
+        raise DataError(f"Expected {path} to have the columns {', '.join(COLUMNS)}, but got {', '.join(header)}.")
+    return lines
+
+
+def _key(line: Sequence[str]) -> tuple[object, ...]:
+    """Which run a line is of, in the order of the file: rates and seeds as numbers."""
+    words = dict(zip(COLUMNS, line, strict=True))
+    return tuple(float(words[name]) if name in ("rate", "seed") else words[name] for name in KEY)
 
 
 def run_rows(runs: Iterable[StoredRun]) -> list[Row]:
@@ -64,7 +87,7 @@ def write_runs(runs: Sequence[StoredRun], path: Path) -> None:
     """Writes runs as .csv, or as .parquet where polars is installed."""
     rows = run_rows(runs)
     if path.suffix == ".csv":
-        write_text(path, _csv(RUN_COLUMNS, rows))
+        write_text(path, _csv(RUN_COLUMNS, [_line(RUN_COLUMNS, row) for row in rows]))
     elif path.suffix == ".parquet":
         _write_parquet(rows, path)
     else:
@@ -78,12 +101,16 @@ def _row(run: StoredRun) -> Row:
     return values
 
 
-def _csv(columns: Sequence[str], rows: Iterable[Row]) -> str:
+def _csv(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([_cell(column, row[column]) for column in columns] for row in rows)
+    writer.writerows(lines)
     return text.getvalue()
+
+
+def _line(columns: Sequence[str], row: Row) -> list[str]:
+    return [_cell(column, row[column]) for column in columns]
 
 
 def _cell(column: str, value: object) -> str:
