@@ -64,7 +64,8 @@ def test_lines_of_other_stores_stay_and_those_of_the_same_run_are_replaced(tiny,
     first, *others = read(path)
     older = first | {"test_accuracy": "0.123456"}  # the same run, with another result
     elsewhere = first | {"seed": "17"}  # a run that this store does not have
-    write(path, [elsewhere, older, *others])
+    former = first | {"seed": "18", "config_hash": "another"}  # not to be averaged with what it is now
+    write(path, [elsewhere, older, former, *others])
     export_results(make_plan([tiny(seeds=2)], Choice(), store), store, tmp_path)
     after = read(path)
     assert sorted(after, key=str) == sorted([first, elsewhere, *others], key=str)

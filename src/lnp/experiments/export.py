@@ -1,6 +1,7 @@
 """Records as text: ``results/<table>.<protocol>.csv``, and any list of runs.
 
 What a file holds beyond the runs of plan and store stays in it: records come from several stores, and none is lost.
+Only lines of the same cell with another configuration go, because a mean over both would be of neither.
 
 The column ``table`` says which part of a figure a run belongs to: "figure-ablation/nl",
 "figure-sensitivity/lambda_1=0.5", "figure-clean-size/a/trusted=20". The column ``protocol`` is what was asked for
@@ -29,7 +30,9 @@ COLUMNS = (
 )
 
 KEY = COLUMNS[:8]
-"""What a run is of; each has one line."""
+"""What a run is of, the seed last; each has one line."""
+
+CONFIGURATION = COLUMNS.index("config_hash")
 
 RUN_COLUMNS = (
     *("key", "dataset", "noise", "rate", "realised_rate", "protocol", "selection", "trusted_size", "backbone"),
@@ -43,8 +46,9 @@ Row = dict[str, Any]
 def export_results(plan: Plan, store: Store, folder: Path) -> list[Path]:
     """Writes one file for each table and protocol of the plan with the runs that are finished; whole files, sorted.
 
-    A line for the same run (:data:`KEY`) is replaced, every other line of the file stays. The same records give the
-    same bytes. A table without a finished run gets no file.
+    A line for the same run (:data:`KEY`) is replaced, one for another seed of it stays if it has the same
+    configuration, and every line of other cells stays. The same records give the same bytes. A table without a finished
+    run gets no file.
     """
     stored = {run.key: run for run in store.runs({run.done_as for run in plan.runs if run.done_as is not None})}
     groups: dict[str, list[Row]] = {}
@@ -56,7 +60,14 @@ def export_results(plan: Plan, store: Store, folder: Path) -> list[Path]:
             name = f"{planned.grid_run.table}.{planned.grid_run.protocol}.csv"
             groups.setdefault(name, []).append({column: row[column] for column in COLUMNS})
     for name, rows in groups.items():
-        lines = {_key(line): line for line in (*_lines(folder / name), *(_line(COLUMNS, row) for row in rows))}
+        new = [_line(COLUMNS, row) for row in rows]
+        configurations = {_key(line)[:-1]: line[CONFIGURATION] for line in new}
+        old = [
+            line
+            for line in _lines(folder / name)
+            if configurations.get(_key(line)[:-1], line[CONFIGURATION]) == line[CONFIGURATION]
+        ]
+        lines = {_key(line): line for line in (*old, *new)}
         write_text(folder / name, _csv(COLUMNS, [lines[key] for key in sorted(lines)]))
     return [folder / name for name in sorted(groups)]
 
