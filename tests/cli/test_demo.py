@@ -16,7 +16,7 @@ def test_table_json_and_files(call, tmp_path: Path) -> None:
     result = call(*arguments, "--json")
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
-    assert list(found["methods"]) == ["gcn", "lnp-v1", "lnp-v2"]
+    assert list(found["methods"]) == ["gcn", "lnp-v1", "lnp-v2", "lnp-channel"]
     assert found["trusted"] == 20
     assert found["base_rate"] == pytest.approx(0.6, abs=0.06)
     assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == [

@@ -40,7 +40,7 @@ def data() -> DemoData:
         methods=[
             outcome("gcn", [0.5, 0.6], ["noisy_ce"]),
             outcome("lnp-v1", [0.71, 0.73], ["kl", "brand_new_term"]),
-            outcome("lnp-v2", [0.8, 0.9], ["kl", "contrastive"]),
+            outcome("lnp-channel", [0.8, 0.9], ["marginal_0", "trusted_ce", "contrastive"]),
         ],
         predictions=Predictions(None, NAMES, np.array([0, 1, 0, -1]), np.array([[0.1, 0.9]] * 4)),
         confusion=[[0, 2], [0, 1]],
@@ -83,13 +83,24 @@ def test_numbers_on_the_page_are_those_of_the_data(data: DemoData) -> None:
     assert "1 given labels are wrong and 1 proposals are right" in page
 
 
+def test_terms_of_a_method_have_colours_of_their_own_and_shared_terms_the_same(data: DemoData) -> None:
+    panels = page_summary(data)["curves"]
+    legends = [{term: colour for colour, term, *_ in panel["legend"]} for panel in panels]
+    for legend in legends:
+        assert len(set(legend.values())) == len(legend)
+        assert set(legend.values()) <= set(range(1, 8))
+    assert legends[1]["kl"] == 4  # its place among the known terms
+    assert legends[2]["contrastive"] == 7
+    assert legends[2]["marginal_0"] not in (2, 7)
+
+
 def test_each_figure_is_there(data: DemoData) -> None:
     elements = Reader(render_page(page_summary(data))).elements
     ids = {attributes.get("id") for _, attributes in elements}
     assert ids >= {"accuracy", "suspects", "confusion", "losses"}
     assert sum(tag == "svg" for tag, _ in elements) == 1 + 1 + 3
     assert sum(tag == "img" for tag, _ in elements) == 2
-    assert sum(tag == "polyline" for tag, _ in elements) == 5
+    assert sum(tag == "polyline" for tag, _ in elements) == 6
 
 
 def test_nothing_is_fetched_and_nothing_runs(data: DemoData) -> None:

@@ -24,7 +24,7 @@ def demo(
     processes: Annotated[int, typer.Option(min=1, help="Runs at a time.")] = 2,
     as_json: AsJson = False,
 ) -> None:
-    """Trains gcn, lnp-v1 and lnp-v2 on digits with 60 % of the labels wrong, and shows what they find."""
+    """Trains gcn, lnp-v1, lnp-v2 and lnp-channel on digits with 60 % of the labels wrong, and shows what they find."""
     from lnp.cli.progress import run_progress
     from lnp.experiments.demo import METHODS, run_demo
     from lnp.report.page import require_report_folder, write_report

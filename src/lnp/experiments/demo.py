@@ -1,4 +1,4 @@
-"""The demo: three methods on handwritten digits with most labels wrong. From runs to plain data.
+"""The demo: four methods on handwritten digits with most labels wrong. From runs to plain data.
 
 Every seed draws its own split, noise and trusted labels (protocol ``strict``: no clean label beyond T_C is seen). The
 last epoch is kept instead of holding out half of T_C to choose one: with ten classes, 25 trusted labels are two per
@@ -28,8 +28,8 @@ from lnp.metrics.accuracy import confusion_matrix
 
 __all__ = ["METHODS", "SHOWN", "run_demo"]
 
-METHODS = ("gcn", "lnp-v1", "lnp-v2")
-SHOWN = "lnp-v2"
+METHODS = ("gcn", "lnp-v1", "lnp-v2", "lnp-channel")
+SHOWN = "lnp-channel"
 """The method whose predictions and suspects are shown, those of seed 0."""
 
 

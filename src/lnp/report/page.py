@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,22 @@ __all__ = ["page_summary", "render_page", "require_report_folder", "write_report
 
 TERMS = {
     "noisy_ce": "cross entropy on the given labels",
-    "trusted_ce": "cross entropy on the checked labels (fine-tuning)",
+    "trusted_ce": "cross entropy on the checked labels",
     "reconstruction": "checked labels rebuilt by the decoder",
     "kl": "posterior against prior",
     "weighted_ce": "weighted cross entropy on the given labels",
     "prior_ce": "cross entropy of the prior",
     "contrastive": "contrastive loss of posterior and prior",
+    "marginal": "given labels, as likely as the noise leaves them",
+    "marginal_0": "the same while the noise is learned, first half",
+    "marginal_1": "second half",
+    "trusted_ce_0": "checked labels while the noise is learned, first half",
+    "trusted_ce_1": "second half",
 }
 """Loss terms in words; a method's other terms are shown by name."""
+
+COLOURS = 7
+"""Of the style sheet. The first terms of :data:`TERMS` have one each, others what their method leaves free."""
 
 
 def require_report_folder(folder: Path) -> None:
@@ -111,10 +120,10 @@ def _row(outcome: MethodOutcome) -> dict[str, str]:
 
 
 def _curves(outcome: MethodOutcome) -> dict[str, object]:
-    known = list(TERMS)
     terms = list(dict.fromkeys(curve.term for curve in outcome.curves))
-    others = [term for term in terms if term not in TERMS]
-    colours = {term: (known + others).index(term) % len(known) + 1 for term in terms}
+    colours = {term: place for place, term in enumerate(list(TERMS)[:COLOURS], start=1) if term in terms}
+    free = cycle([place for place in range(1, COLOURS + 1) if place not in colours.values()] or [1])
+    colours |= {term: next(free) for term in terms if term not in colours}
     lines = [Line(curve.term, curve.start, curve.values, colours[curve.term]) for curve in outcome.curves]
     last = {curve.term: curve.values[-1] for curve in outcome.curves}
     return {
