@@ -34,20 +34,24 @@ def test_methods_and_seeds_are_in_order(data: DemoData, shown: RunOutcome) -> No
     assert last.accuracies[0] != last.accuracies[1]
 
 
-def test_suspects_are_the_contradicted_labels_in_order_of_quality(data: DemoData, shown: RunOutcome) -> None:
+def test_suspects_are_the_contradicted_labels_every_proposed_class_in_turn(data: DemoData, shown: RunOutcome) -> None:
     truth, given = shown.dataset.truth.labels, shown.task.observed.given
     predicted = shown.result.probabilities.argmax(dim=1).numpy()
     train = shown.task.split.train
     contradicted = train[given[train] != predicted[train]]
     assert {suspect.node for suspect in data.suspects} == set(contradicted.tolist())
-    qualities = [suspect.quality for suspect in data.suspects]
-    assert qualities == sorted(qualities)
+    for proposed in range(10):
+        qualities = [suspect.quality for suspect in data.suspects if suspect.proposed == proposed]
+        assert qualities == sorted(qualities)
+    classes = {suspect.proposed for suspect in data.suspects}
+    assert {suspect.proposed for suspect in data.suspects[: len(classes)]} == classes
     for suspect in data.suspects[:5]:
         assert suspect.quality == pytest.approx(float(shown.quality[suspect.node]))
         assert suspect.confidence == pytest.approx(float(shown.result.probabilities[suspect.node].max()))
         assert (suspect.given, suspect.truth) == (given[suspect.node], truth[suspect.node])
     # Fewer than half of the labels are right, so the most suspect 100 are all contradicted here.
-    wrong = np.mean([suspect.given != suspect.truth for suspect in data.suspects[:TOP]])
+    most = sorted(data.suspects, key=lambda suspect: suspect.quality)[:TOP]
+    wrong = np.mean([suspect.given != suspect.truth for suspect in most])
     assert wrong == pytest.approx(data.methods[-1].found[0])
 
 

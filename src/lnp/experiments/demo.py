@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from lnp.audit.order import spread_order
 from lnp.datasets.digits import PICTURE_SHAPE
 from lnp.errors import check_range
 from lnp.experiments.demo_data import PICTURES, Curve, DemoData, MethodOutcome, Suspect
@@ -194,8 +195,9 @@ def _gather(runs: list[_Run], spec: RunSpec, seeds: int) -> DemoData:
 
 def _suspects(shown: _Shown) -> list[Suspect]:
     predictions = shown.predictions
-    ranked = shown.noisy[np.argsort(shown.quality[shown.noisy], kind="stable")]
-    ranked = ranked[predictions.given[ranked] != predictions.predicted[ranked]]
+    contradicted = shown.noisy[predictions.given[shown.noisy] != predictions.predicted[shown.noisy]]
+    order = spread_order(shown.quality[contradicted].astype(np.float64), predictions.predicted[contradicted])
+    ranked = contradicted[order]
     given, proposed, truth = predictions.given[ranked], predictions.predicted[ranked], shown.truth[ranked]
     quality, confidence = shown.quality[ranked], predictions.confidence[ranked]
     return [

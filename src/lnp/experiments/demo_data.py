@@ -85,7 +85,7 @@ class DemoData:
         methods: One outcome per method.
         predictions: Of the shown method, seed 0.
         confusion: Counts over T_N, given label in the rows and predicted one in the columns.
-        suspects: Labels of T_N that the shown method contradicts, the most suspect first.
+        suspects: Labels of T_N that the shown method contradicts, in the order to check them.
         given_right: The share of given labels in T_N that are right.
         proposed_right: The share of predictions there that are right.
     """

@@ -35,7 +35,7 @@ def write_predictions(path: Path, predictions: Predictions) -> None:
 
 
 def write_suspects(path: Path, suspects: Iterable[Suspect], predictions: Predictions) -> None:
-    """One row per suspect label, the most suspect first: node, given, proposed, quality, confidence."""
+    """One row per suspect label, in the order to check them: node, given, proposed, quality, confidence."""
     names, ids = predictions.class_names, predictions.node_ids
     rows = (
         (

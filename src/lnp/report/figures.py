@@ -17,6 +17,8 @@ from lnp.report.svg import drawing, linear_ticks, log_ticks, number, tag
 __all__ = ["Bar", "Line", "bar_chart", "heat_map", "line_chart", "shorten"]
 
 WIDTH = 360.0
+LETTER = 7.6
+"""About the width of a letter of a label."""
 LOG_FROM = 30.0
 """Values that span more than this factor are drawn on a logarithmic scale."""
 LOG_DECADES = 1e-4
@@ -45,7 +47,8 @@ class Line:
 
 def bar_chart(bars: Sequence[Bar], title: str) -> Markup:
     """Horizontal bars of shares in [0, 1], whiskers of one standard deviation, a dot for every single value."""
-    left, right, top, pitch = 64.0, 112.0, 8.0, 44.0
+    longest = max((len(bar.label) for bar in bars), default=0)
+    left, right, top, pitch = max(64.0, 12 + LETTER * longest), 112.0, 8.0, 44.0
     bottom = top + pitch * len(bars)
     span = WIDTH - left - right
 
