@@ -6,7 +6,7 @@ from lnp.seeds import Seeds
 
 digits = load_dataset("digits")
 task = prepare(digits, "strict", noise="flip", rate=0.6, seeds=Seeds(0), selection="last")
-classifier = LNPClassifier(version=1, epochs=100).fit(task.graph, task.observed)
+classifier = LNPClassifier(version="channel", selection="last").fit(task.graph, task.observed)
 print(f"{digits.graph}, {task.observed.trusted_nodes.size} trusted labels")
 print(f"right among the given labels of the training nodes: {1 - task.corruption.realised_rate:.0%}")
 print(f"right among the predictions for nodes never seen:   {classifier.score(digits.truth, task.split.test):.0%}")

@@ -19,7 +19,7 @@ def test_the_ten_lines_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert len(lines) <= 10
     monkeypatch.chdir(tmp_path)
     exec(compile(block, "README.md", "exec"), {})
-    assert float(capsys.readouterr().out.splitlines()[-1]) > 0.5  # four labels in ten were right
+    assert float(capsys.readouterr().out.splitlines()[-1]) > 0.9  # four labels in ten were right
     assert (tmp_path / "digits-model" / "model.safetensors").is_file()
 
 
