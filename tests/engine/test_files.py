@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import torch
 
-from lnp.engine.files import atomic_path, read_tensors, write_tensors, write_text
+from lnp.engine.files import alone_in, atomic_path, read_tensors, write_tensors, write_text
 from lnp.errors import ModelFileError
 
 TENSORS = {
@@ -86,3 +87,16 @@ def test_absent_and_foreign_files_are_named(tmp_path: Path) -> None:
     save_file({"a": torch.ones(1)}, tmp_path / "foreign")
     with pytest.raises(ModelFileError, match="foreign is not a readable model file"):
         read_tensors(tmp_path / "foreign")
+
+
+def test_alone_in_a_folder_nobody_overwrites_what_another_added(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+
+    def add(line: int) -> None:
+        with alone_in(folder):
+            path = folder / "lines.txt"
+            write_text(path, (path.read_text() if path.exists() else "") + f"{line}\n")
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(add, range(80)))
+    assert sorted(map(int, (folder / "lines.txt").read_text().split())) == list(range(80))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ from torch import Tensor
 
 from lnp.errors import ModelFileError
 
-__all__ = ["atomic_path", "read_tensors", "write_tensors", "write_text"]
+__all__ = ["alone_in", "atomic_path", "read_tensors", "write_tensors", "write_text"]
 
 
 @contextmanager
@@ -57,3 +58,15 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, object]]:
             f"{path} is not a readable model file ({error}). It may be truncated; write it again."
         ) from error
     return tensors, about
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """One process at a time, so that none overwrites what another has just added. A process that ends lets go."""
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from lnp.engine.files import atomic_path, write_text
+from lnp.engine.files import alone_in, atomic_path, write_text
 from lnp.errors import ConfigError, DataError
 from lnp.experiments.records import StoredRun
 from lnp.experiments.reproduce import Plan
@@ -60,16 +60,18 @@ def export_results(plan: Plan, store: Store, folder: Path) -> list[Path]:
             name = f"{planned.grid_run.table}.{planned.grid_run.protocol}.csv"
             groups.setdefault(name, []).append({column: row[column] for column in COLUMNS})
     for name, rows in groups.items():
-        new = [_line(COLUMNS, row) for row in rows]
-        configurations = {_key(line)[:-1]: line[CONFIGURATION] for line in new}
-        old = [
-            line
-            for line in _lines(folder / name)
-            if configurations.get(_key(line)[:-1], line[CONFIGURATION]) == line[CONFIGURATION]
-        ]
-        lines = {_key(line): line for line in (*old, *new)}
-        write_text(folder / name, _csv(COLUMNS, [lines[key] for key in sorted(lines)]))
+        with alone_in(folder):
+            _add(folder / name, [_line(COLUMNS, row) for row in rows])
     return [folder / name for name in sorted(groups)]
+
+
+def _add(path: Path, new: list[list[str]]) -> None:
+    configurations = {_key(line)[:-1]: line[CONFIGURATION] for line in new}
+    old = [
+        line for line in _lines(path) if configurations.get(_key(line)[:-1], line[CONFIGURATION]) == line[CONFIGURATION]
+    ]
+    lines = {_key(line): line for line in (*old, *new)}
+    write_text(path, _csv(COLUMNS, [lines[key] for key in sorted(lines)]))
 
 
 def _lines(path: Path) -> list[list[str]]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lnp.engine.files import write_text
+from lnp.engine.files import alone_in, write_text
 from lnp.experiments.configs import Entry, read_entries
 from lnp.experiments.search_space import digest
 from lnp.experiments.tuning_file import Trials
@@ -71,25 +68,13 @@ def write_winners(studies: Iterable[Trials], path: Path, *, trials: int = 0) -> 
         The winners.
     """
     found = [entry for entry in map(winner, studies) if entry is not None]
-    with _alone_in(path.parent):
+    with alone_in(path.parent):
         old = read_entries(path) if path.is_file() else ()
         known = {_where(entry): _trials(entry) for entry in old}
         new = [one for one in found if _trials(one) >= min(trials, known.get(_where(one), 0))]
         lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in merge(old, new))
         write_text(path, f"[\n{lines}\n]\n" if lines else "[]\n")
     return found
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """One process at a time, so that none overwrites what another has just added. A process that ends lets go."""
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _where(entry: Entry) -> tuple[object, ...]:
