@@ -176,7 +176,6 @@ def test_the_file_is_whole_sqlite_and_nothing_else_will_do(study: Trials, tmp_pa
 def test_two_draws_of_three_are_near_the_best_so_far(spec: StudySpec, tmp_path: Path) -> None:
     rank = {"0.2": 1.0, "0.3": 2.0}  # of some value or other, so that the best is seldom the latest
     study = TuningFile(tmp_path / "a.sqlite").open(spec)
-    drawn: list[dict[str, object]] = []
     far, close = [], []
     play(study, 5, lambda options: rank.get(str(options["dropout"]), 0.0))
     for number in range(5, 41):
@@ -184,7 +183,6 @@ def test_two_draws_of_three_are_near_the_best_so_far(spec: StudySpec, tmp_path: 
         begun = study.begin()
         if begun is None:
             continue
-        drawn.append(begun.options)
         changed = sum(value != best[option] for option, value in begun.options.items())
         (far if number % 3 == 2 else close).append(changed)
         study.complete(begun, rank.get(str(begun.options["dropout"]), 0.0), 1.0)

@@ -1,7 +1,7 @@
 """Records as text: ``results/<table>.<protocol>.csv``, and any list of runs.
 
-What a file holds beyond the runs of plan and store stays in it: records come from several stores, and none is lost.
-Only lines of the same cell with another configuration go, because a mean over both would be of neither.
+What a file holds beyond the runs of plan and store stays in it, since records come from several stores; but lines of
+the same cell with another configuration go, because a mean over both would be of neither.
 
 The column ``table`` says which part of a figure a run belongs to: "figure-ablation/nl",
 "figure-sensitivity/lambda_1=0.5", "figure-clean-size/a/trusted=20". The column ``protocol`` is what was asked for

@@ -41,8 +41,8 @@ MANY = 100_000
 """Nodes of the whole graph from which on it pays: however many processes share them, all take the same way."""
 
 ANCHORS = 4_096
-"""About so many nodes are asked for the contrastive loss in an epoch, others in the next: the mean is known to 2 %, and
-the few negatives that it is compared with leave it open to more than that."""
+"""About so many nodes are asked for the contrastive loss in an epoch, others in the next: twice the error of
+four times as many, whose mean is known to 1 %."""
 
 MOST = 0.75
 """Up to this share of labelled nodes the decoder computes their outputs alone, with rows of S that are kept for it."""
