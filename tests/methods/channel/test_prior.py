@@ -70,6 +70,28 @@ def test_smoothing_without_steps_or_with_restarts_only_is_plain(batch: Batch, op
     np.testing.assert_allclose(logits(prior, batch, "smooth"), logits(prior, batch, "plain"), atol=1e-6)
 
 
+@pytest.mark.parametrize(("rare", "far"), [(0.3, True), (0.05, False), (0.0, False)])  # 4 of 60 nodes have a label
+def test_where_labels_are_rare_smooth_reaches_further(toy_task, rare: float, far: bool) -> None:
+    given = np.where(np.arange(60) % 15 == 0, toy_task.observed.given.clip(0), -1)
+    observed = ObservedLabels(given, np.zeros(60, bool), class_count=3)
+    batch = full_batch(toy_task.graph, observed, np.flatnonzero(given >= 0))
+    options = {"rare": rare, "smoothing_steps": 1, "restart": 0.5, "far_steps": 120, "far_restart": 0.2}
+    prior = build(batch, **options)
+    plain, matrix = logits(prior, batch, "plain"), dense_propagation(batch.graph.graph, "row")
+    expected = 0.5 * matrix @ plain + 0.5 * plain
+    if far:
+        expected = 0.2 * np.linalg.solve(np.eye(60) - 0.8 * matrix, plain)
+    np.testing.assert_allclose(logits(prior, batch, "smooth"), expected, atol=1e-5)
+
+
+def test_how_far_smooth_reaches_is_kept_with_the_weights(batch: Batch, toy_task) -> None:
+    unlabelled = ObservedLabels(np.full(60, -1), np.zeros(60, bool), class_count=3)
+    elsewhere = build(full_batch(toy_task.graph, unlabelled, np.zeros(0, np.int64)))
+    trained = build(batch)
+    elsewhere.load_state_dict(trained.state_dict())
+    np.testing.assert_array_equal(logits(elsewhere, batch, "smooth"), logits(trained, batch, "smooth"))
+
+
 def test_features_and_links_add_a_path_of_their_own(batch: Batch) -> None:
     prior, graph = build(batch), batch.graph.graph
     plain = logits(prior, batch, "plain")

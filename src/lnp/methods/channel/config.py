@@ -43,6 +43,10 @@ class ChannelConfig(MethodConfig):
         path_width: Hidden width of the path beside the backbone.
         smoothing_steps: Averages over neighbours in the variant "smooth".
         restart: Share of the first logits in each of these averages.
+        rare: Share of labelled nodes below which the next two take the place of the last two: where labels are far
+            apart, what is known has further to go.
+        far_steps: Averages over neighbours where labels are rare.
+        far_restart: Share of the first logits in each of these.
     """
 
     normalisation: str = "row"
@@ -60,6 +64,9 @@ class ChannelConfig(MethodConfig):
     path_width: int = 16
     smoothing_steps: int = 2
     restart: float = 0.2
+    rare: float = 0.3
+    far_steps: int = 10
+    far_restart: float = 0.1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -67,10 +74,11 @@ class ChannelConfig(MethodConfig):
         check_choice("targets", self.targets, TARGETS)
         check_range("logit_bound", self.logit_bound, 1e-3, 1e6)
         check_range("largest_strength", self.largest_strength, 1, 1e9)
-        check_range("restart", self.restart, 0, 1)
+        for name in ("restart", "far_restart", "rare"):
+            check_range(name, getattr(self, name), 0, 1)
         for name in ("estimate_trusted_weight", "trusted_weight", "gain"):
             check_range(name, getattr(self, name), 0, 1e6)
-        for name in ("start_epochs", "estimate_epochs", "smoothing_steps"):
+        for name in ("start_epochs", "estimate_epochs", "smoothing_steps", "far_steps"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"Expected `{name}` to be at least 0, but got {getattr(self, name)}.")
         for name in ("path_width", "label_epochs"):

@@ -8,7 +8,8 @@ r"""The prior :math:`P_\theta(y \mid G)`: a backbone, and what a graph may need 
 ============  ===================================================================================================
 
 B is any backbone, S its propagation matrix and A the adjacency matrix; for A a row of W belongs to each node. V starts
-at zero, so every variant but "smooth" starts as the plain one.
+at zero, so every variant but "smooth" starts as the plain one. Where labels are rare, "smooth" averages more often and
+with a smaller a: most nodes have no labelled one within the reach of the backbone.
 """
 
 from __future__ import annotations
@@ -64,10 +65,15 @@ class Prior(nn.Module):
 
     Args:
         config: Backbone and sizes.
-        batch: For the sizes.
+        batch: For the sizes, and for how rare labels are.
         generator: Draws the initial weights.
         hidden: Hidden width of the backbone.
+
+    Attributes:
+        far: Whether labels are rare. It is kept with the weights: they were learnt so, whatever graph comes later.
     """
+
+    far: Tensor
 
     def __init__(self, config: ChannelConfig, batch: Batch, generator: Generator, *, hidden: int) -> None:
         super().__init__()
@@ -76,6 +82,7 @@ class Prior(nn.Module):
         self.backbone = replace(config, hidden=hidden).network(inputs, classes, generator)
         self.features = Path(inputs, width, classes, config.dropout, generator)
         self.links = Path(batch.node_count, width, classes, config.dropout, generator)
+        self.register_buffer("far", (batch.given >= 0).sum() < config.rare * batch.node_count)
         self.adjacency: SparseMatrix | None = None  # built when a variant asks for it
 
     def forward(self, graph: GraphTensors, variant: str, generator: Generator | None, *, bound: float = 0.0) -> Tensor:
@@ -98,8 +105,10 @@ class Prior(nn.Module):
 
     def smooth(self, logits: Tensor, propagation: Multiplier) -> Tensor:
         """The averages of the variant "smooth"."""
-        first, share = logits, self.config.restart
-        for _ in range(self.config.smoothing_steps):
+        config, first = self.config, logits
+        near = config.smoothing_steps, config.restart
+        steps, share = (config.far_steps, config.far_restart) if self.far else near
+        for _ in range(steps):
             logits = (1 - share) * (propagation @ logits) + share * first
         return logits
 
