@@ -13,9 +13,10 @@ import pytest
 from lnp.datasets.catalog import load_dataset
 from lnp.experiments.grid import Choice
 from lnp.experiments.tuning import TrialEvent, Tuner, trials_left
-from lnp.experiments.tuning_file import Begun, Counts, Trials, TuningFile
+from lnp.experiments.tuning_file import TuningFile
 from lnp.experiments.tuning_objective import score
 from lnp.experiments.tuning_study import TuningOptions, find_studies
+from lnp.experiments.tuning_trials import Begun, Counts, Trials
 from lnp.experiments.tuning_worker import attempt
 
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 from lnp.experiments.configs import read_entries
 from lnp.experiments.spec import RunSpec
-from lnp.experiments.tuning_file import Counts
+from lnp.experiments.tuning_trials import Counts
 from lnp.experiments.winners import merge, winner, write_winners
 
 

@@ -13,8 +13,8 @@ from lnp.cli.words import duration, read_list, read_rates
 
 if TYPE_CHECKING:
     from lnp.experiments.configs import Entry
-    from lnp.experiments.tuning_file import Trials
     from lnp.experiments.tuning_study import StudySpec
+    from lnp.experiments.tuning_trials import Trials
 
 __all__ = ["tune"]
 

@@ -17,7 +17,7 @@ from multiprocessing.process import BaseProcess
 
 from lnp.errors import check_choice, check_range
 from lnp.experiments.processes import dismiss
-from lnp.experiments.tuning_file import Begun, Trials
+from lnp.experiments.tuning_trials import Begun, Trials
 from lnp.experiments.tuning_worker import Ended, OnTheWay, TrialTask, serve
 from lnp.experiments.worker import environment, obituary
 

@@ -10,7 +10,7 @@ from typing import Any
 from lnp.engine.files import alone_in, write_text
 from lnp.experiments.configs import Entry, read_entries
 from lnp.experiments.search_space import digest
-from lnp.experiments.tuning_file import Trials
+from lnp.experiments.tuning_trials import Trials
 
 __all__ = ["merge", "winner", "write_winners"]
 
