@@ -28,10 +28,15 @@ def section(analysis: Analysis) -> TableSection:
 def test_misses_have_all_that_is_needed_the_furthest_first(analysis: Analysis) -> None:
     found = missed_table(analysis.reaches[0])
     assert found.rows == (
-        ("table-2, cora 0.8", "lnp-v2", "67.31 ± 3.11", "64.20", "61.00", "3.20", "1"),
-        ("table-2, cora 0.8", "lnp-v1", "64.81 ± 1.61", "63.20", "60.10 ± 0.14", "3.10", "2"),
+        ("table-2, cora 0.8", "lnp-v2", "67.31 ± 3.11", "64.20", "61.00", "3.20", "1", "+8.8"),
+        ("table-2, cora 0.8", "lnp-v1", "64.81 ± 1.61", "63.20", "60.10 ± 0.14", "3.10", "2", "+8.8"),
     )
     assert all(len(row) == len(found.head) for row in found.rows)
+
+
+def test_a_miss_without_a_plain_network_beside_it_says_so(runs) -> None:
+    rows = runs("table-2", "cora", 0.8, "lnp-v1", [60.0])
+    assert missed_table(analyse(Results(tuple(rows))).reaches[0]).rows[0][-1] == "–"
 
 
 def test_the_others(section: TableSection) -> None:

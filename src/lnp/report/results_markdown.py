@@ -46,7 +46,10 @@ def render_markdown(analysis: Analysis) -> str:
     ]
     for found in analysis.reaches:
         missed = missed_table(found)
-        parts += [escape(reach_sentence(found)), *([markdown_table(missed)] if missed.rows else [])]
+        parts += [
+            escape(reach_sentence(found)),
+            *([markdown_table(missed), escape(missed.note)] if missed.rows else []),
+        ]
     if analysis.observations:
         parts += ["## The paper's observations on its tables", _observations(analysis.observations)]
     parts.append("## Tables")

@@ -15,6 +15,7 @@ from lnp.report.measured import ROUNDING, Difference, difference
 
 __all__ = [
     "MAIN_TABLES",
+    "PLAIN",
     "Agreement",
     "Beaten",
     "Loss",
@@ -30,13 +31,17 @@ __all__ = [
 
 MAIN_TABLES = ("table-1", "table-2")
 
+PLAIN = "gcn"
+"""The network that Tables 1 and 2 begin with, with nothing against wrong labels."""
+
 
 @dataclass(frozen=True)
 class TableCell:
-    """A cell and the table it is in."""
+    """A cell, the table it is in, and the gap of the plain network in the same row, where both figures are there."""
 
     table: str
     cell: Cell
+    plain_gap: Difference | None = None
 
 
 @dataclass(frozen=True)
@@ -130,11 +135,12 @@ def reach(comparisons: Iterable[Comparison], protocol: str) -> Reach:
             published = cell.published
             if cell.method in LNP_METHODS and published is not None and published.value is not None:
                 least = published.value - (published.deviation or 0.0)
+                plain = comparison.cells.get((cell.dataset, cell.rate, PLAIN))
+                placed = TableCell(comparison.table.name, cell, plain.gap if plain else None)
                 if cell.reproduced is None:
-                    not_run.append(TableCell(comparison.table.name, cell))
+                    not_run.append(placed)
                 else:
-                    enough = cell.reproduced.mean >= least - ROUNDING
-                    (reached if enough else missed).append(TableCell(comparison.table.name, cell))
+                    (reached if cell.reproduced.mean >= least - ROUNDING else missed).append(placed)
     return Reach(protocol, tuple(reached), tuple(missed), tuple(not_run))
 
 
