@@ -8,7 +8,7 @@ import torch
 
 from lnp.errors import ConfigError
 from lnp.graph.graph import Graph
-from lnp.nn.diffusion import DIFFUSIONS, diffuse, diffusion_matrix, normalised_rows
+from lnp.nn.diffusion import DIFFUSIONS, diffuse, diffused, diffusion_matrix, normalised_rows
 from lnp.nn.graph_tensors import GraphTensors
 
 
@@ -74,6 +74,23 @@ def test_nothing_moves_with_alpha_zero_or_no_step(random_graph) -> None:
     matrix, seeds = diffusion_matrix(GraphTensors(graph), "symmetric"), random_seeds(graph.node_count)
     assert torch.equal(diffuse(matrix, seeds, alpha=0.0, steps=5, bounds=(0, 1)), seeds)
     assert torch.equal(diffuse(matrix, seeds, alpha=0.9, steps=0), seeds)
+
+
+@pytest.mark.parametrize("kind", ["row", "symmetric"])
+@pytest.mark.parametrize(("alpha", "steps"), [(0.8, 2), (0.9, 10), (1.0, 3), (0.5, 0)])
+def test_its_gradient_is_that_of_a_loop_step_by_step(random_graph, kind: str, alpha: float, steps: int) -> None:
+    graph = random_graph()
+    matrix = GraphTensors(graph).propagation(kind)
+    numbers = torch.randn(2, graph.node_count, 3, generator=torch.Generator().manual_seed(0))
+    seeds, weights = numbers[0].requires_grad_(), numbers[1]
+    looped = seeds
+    for _ in range(steps):
+        looped = alpha * (matrix @ looped) + (1 - alpha) * seeds
+    found = diffused(matrix, seeds, alpha=alpha, steps=steps)
+    torch.testing.assert_close(found, looped)
+    (expected,) = torch.autograd.grad((looped.tanh() * weights).sum(), seeds)
+    (gradient,) = torch.autograd.grad((found.tanh() * weights).sum(), seeds)
+    torch.testing.assert_close(gradient, expected)
 
 
 def test_seeds_are_left_as_they_are(random_graph) -> None:

@@ -4,19 +4,27 @@ r"""Diffusion: values spread from some nodes to their neighbours, step by step.
 
 With :math:`\alpha < 1` and no clamp it converges to :math:`(1 - \alpha)(I - \alpha S)^{-1} Y`. Label propagation, both
 steps of Correct & Smooth and the label spreading of LPM are this one iteration.
+
+Without a clamp Z is a polynomial of S times Y, so its gradient is a diffusion, too, with the transpose of S:
+
+.. math:: Z_T = p(S)\, Y, \qquad \frac{\partial L}{\partial Y} = p(S)^\top \frac{\partial L}{\partial Z_T}
+          = p(S^\top) \frac{\partial L}{\partial Z_T}.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from lnp.errors import check_choice
 from lnp.nn.graph_tensors import GraphTensors
-from lnp.nn.sparse import Multiplier
+from lnp.nn.sparse import Multiplier, SparseMatrix
 
-__all__ = ["DIFFUSIONS", "diffuse", "diffusion_matrix", "normalised_rows"]
+__all__ = ["DIFFUSIONS", "diffuse", "diffused", "diffusion_matrix", "normalised_rows"]
 
 DIFFUSIONS = ("symmetric", "row", "column")
 """S without self-loops, :math:`D^{-1/2} A D^{-1/2}`, :math:`D^{-1} A` or :math:`A D^{-1}`; an isolated node has a row
@@ -54,6 +62,25 @@ def diffuse(
         if held is not None:
             current[held] = seeds[held]
     return current
+
+
+def diffused(matrix: SparseMatrix, seeds: Tensor, *, alpha: float, steps: int) -> Tensor:
+    """Z after a number of steps, with its gradient by Y; nothing is kept on the way."""
+    values: Tensor = _Diffused.apply(seeds, matrix, alpha, steps)  # type: ignore[no-untyped-call]
+    return values
+
+
+class _Diffused(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, seeds: Tensor, matrix: SparseMatrix, alpha: float, steps: int) -> Tensor:
+        ctx.diffusion = matrix, alpha, steps
+        return diffuse(matrix, seeds, alpha=alpha, steps=steps)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
+        matrix, alpha, steps = ctx.diffusion
+        return diffuse(matrix.turned(), gradient, alpha=alpha, steps=steps), None, None, None
 
 
 def diffusion_matrix(graph: GraphTensors, kind: str) -> Multiplier:

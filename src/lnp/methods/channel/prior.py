@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from lnp.methods.batch import Batch
 from lnp.methods.channel.config import ChannelConfig
+from lnp.nn.diffusion import diffused
 from lnp.nn.dropout import dropout
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.linear import Linear
@@ -103,14 +104,12 @@ class Prior(nn.Module):
             logits = logits + self.links(self.adjacency_of(graph), generator)
         return self.bounded(logits, bound)
 
-    def smooth(self, logits: Tensor, propagation: Multiplier) -> Tensor:
+    def smooth(self, logits: Tensor, propagation: SparseMatrix) -> Tensor:
         """The averages of the variant "smooth"."""
-        config, first = self.config, logits
+        config = self.config
         near = config.smoothing_steps, config.restart
-        steps, share = (config.far_steps, config.far_restart) if self.far else near
-        for _ in range(steps):
-            logits = (1 - share) * (propagation @ logits) + share * first
-        return logits
+        steps, restart = (config.far_steps, config.far_restart) if self.far else near
+        return diffused(propagation, logits, alpha=1 - restart, steps=steps)
 
     def bounded(self, logits: Tensor, bound: float) -> Tensor:
         """Logits ``(…, c)`` shorter than the bound, if it is not 0."""
