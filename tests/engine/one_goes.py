@@ -15,6 +15,14 @@ __all__: list[str] = []
 
 
 def main(folder: Path) -> None:
+    started = [0.0]
+    try:
+        talk(started)
+    except LostProcessError as error:
+        (folder / "said").write_text(f"{time.monotonic() - started[0]:.1f}\n{error}")
+
+
+def talk(started: list[float]) -> None:
     with process_group() as group:
         rows = torch.arange(3 - group.rank).view(-1, 1) + 10 * group.rank  # three rows and two
         parts = group.gather(rows, [3, 2])
@@ -33,11 +41,8 @@ def main(folder: Path) -> None:
             assert message == {"name": "Ω", "list": [1, None]}
             assert all(torch.equal(a, b) and a.dtype == b.dtype for a, b in zip(tensors, told, strict=True))
             os._exit(7)
-        started = time.monotonic()
-        try:
-            group.sum(torch.ones(3))
-        except LostProcessError as error:
-            (folder / "said").write_text(f"{time.monotonic() - started:.1f}\n{error}")
+        started[0] = time.monotonic()
+        group.sum(torch.ones(3))
 
 
 if __name__ == "__main__":

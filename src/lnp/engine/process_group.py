@@ -72,6 +72,10 @@ class ProcessGroup:
             dist.all_gather(parts, padded)
         return [part[:count] for part, count in zip(parts, counts, strict=True)]
 
+    def wait(self) -> None:
+        """Until all processes are here."""
+        self.sum(torch.zeros(1, device=self.device))
+
     def send(self, message: dict[str, Any], tensors: list[Tensor]) -> None:
         """Process 0 tells all others something: JSON values, and tensors on the CPU."""
         about = {"message": message, "tensors": [[str(one.dtype), list(one.shape)] for one in tensors]}
@@ -138,8 +142,10 @@ def process_group(device: str = "cpu") -> Iterator[ProcessGroup]:
             f"{os.environ['MASTER_PORT']} ({_reason(error)})."
         ) from error
     before = signal.signal(signal.SIGTERM, partial(_told_to_stop, rank, size))
+    group = ProcessGroup(rank, size, place)
     try:
-        yield ProcessGroup(rank, size, place)
+        yield group
+        group.wait()  # a connection that is closed while another process still reads ends that process with SIGABRT
     finally:
         signal.signal(signal.SIGTERM, before)
         dist.destroy_process_group()
