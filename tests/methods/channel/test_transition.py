@@ -20,6 +20,7 @@ from lnp.methods.channel.transition import (
     log_evidence,
     posterior_mode,
     shared_rows,
+    strength_limit,
 )
 
 
@@ -147,6 +148,20 @@ def test_a_limit_on_the_strength_lets_rows_part() -> None:
     tied, free = (learn_transition(counts, largest_strength=largest) for largest in (640.0, 2.0))
     own = counts[0] / counts[0].sum()
     assert (free[0] - own).abs().max() < (tied[0] - own).abs().max() / 3
+
+
+def test_few_blurred_labels_are_learned_from_only_if_the_prior_counts_for_less() -> None:
+    """20 a class, 40 % of them moved to the next class, seen through networks that are right six times in ten."""
+    classes, labels = 7, 20
+    noise = 0.6 * np.eye(classes) + 0.4 * np.roll(np.eye(classes), 1, axis=1)
+    seen = 0.6 * np.eye(classes) + (0.4 / (classes - 1)) * (1 - np.eye(classes))
+    blurred = torch.from_numpy(labels * seen @ noise)
+    limits = 60.0, strength_limit(60.0, labels * classes, classes)
+    stiff, free = (learn_transition(blurred, largest_strength=limit).numpy() for limit in limits)
+    blurred_rows = (blurred / blurred.sum(dim=1, keepdim=True)).numpy()
+    assert (
+        np.abs(free - blurred_rows).sum(axis=1).mean() < 0.05 < 0.25 < np.abs(stiff - blurred_rows).sum(axis=1).mean()
+    )
 
 
 def test_a_class_without_nodes_has_the_row_that_all_share() -> None:

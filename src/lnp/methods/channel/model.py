@@ -46,11 +46,18 @@ from lnp.losses.marginal_likelihood import calibrated_evidence, label_posterior
 from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
 from lnp.methods.batch import Batch
 from lnp.methods.channel.config import VARIANTS, ChannelConfig
+from lnp.methods.channel.crossed import are_few, crossed_evidence
 from lnp.methods.channel.findings import Findings
 from lnp.methods.channel.halves import Halves
 from lnp.methods.channel.objective import expected_cross_entropy, light, negative_log_likelihood, trusted_weight
 from lnp.methods.channel.prior import Prior, logit_bound
-from lnp.methods.channel.transition import expected_counts, learn_transition, shared_rows, uninformed_rows
+from lnp.methods.channel.transition import (
+    expected_counts,
+    learn_transition,
+    shared_rows,
+    strength_limit,
+    uninformed_rows,
+)
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["Channel"]
@@ -107,6 +114,7 @@ class Channel(Method):
         self.register_buffer("confusion", torch.zeros_like(identity))
         self.register_buffer("phase", torch.tensor(TRAINING))
         self.register_buffer("learning", torch.tensor(0))
+        self._strength = strength_limit(config.largest_strength, batch.noisy.numel(), batch.class_count)
 
     @property
     def variant(self) -> str:
@@ -182,15 +190,13 @@ class Channel(Method):
         logs = epoch.probabilities[batch.noisy].clamp(min=SMALLEST).log()
         if phase != LABELS and epoch.index + 1 >= self.config.start_epochs:
             counts = expected_counts(label_posterior(logs, labels, self.transition), labels)
-            if batch.checks is not None:
-                counts += batch.checks
-            self.transition.copy_(self._rows(counts))
+            self.transition.copy_(self._learned(batch, counts))
         if phase == LABELS:
             self.confusion.copy_(expected_counts(epoch.probabilities[batch.trusted], batch.trusted_labels).T)
             return
         if epoch.index + 1 < epoch.count:
             return
-        evidence = calibrated_evidence(logs, labels, self.transition)
+        evidence = self._evidence(batch, logs)
         if phase == OWN_ROWS:
             self.findings.own_evidence.copy_(evidence)
             return
@@ -240,7 +246,18 @@ class Channel(Method):
     def _rows(self, counts: Tensor) -> Tensor:
         if int(self.phase) in (EQUAL_ROWS, LIGHT_ROWS):
             return shared_rows(counts, least=LEAST)
-        return learn_transition(counts, largest_strength=self.config.largest_strength)
+        return learn_transition(counts, largest_strength=self._strength)
+
+    def _learned(self, batch: Batch, counts: Tensor) -> Tensor:
+        return self._rows(counts if batch.checks is None else counts + batch.checks)
+
+    def _evidence(self, batch: Batch, logs: Tensor) -> Tensor:
+        """How likely the labels of T_N are to networks that have not learnt them, in nats a label."""
+        labels = batch.noisy_labels
+        if not are_few(labels.numel(), batch.class_count):
+            return calibrated_evidence(logs, labels, self.transition)
+        side = self.halves.side[batch.noisy]
+        return crossed_evidence(logs, labels, side, self.transition, partial(self._learned, batch))
 
     def _estimate_loss(self, batch: Batch, randomness: Randomness) -> Terms:
         config = self.config

@@ -16,7 +16,9 @@ How many labels s this prior is worth is settled by its evidence, the probabilit
           + \sum_j \log\frac{\Gamma(s\,m_{kj} + C_{kj})}{\Gamma(s\,m_{kj})} \Big].
 
 Where noise is uniform the rows agree, s is large and they are learned together, which a rare class with few nodes of
-its own needs most. Where each class has its own confusions s is small, and each row goes its own way.
+its own needs most. Where each class has its own confusions s is small, and each row goes its own way. Beliefs of
+networks that know little blur the counts, and blurred rows agree: so s has a limit, and the fewer labels a class has,
+the lower it is (:func:`strength_limit`).
 """
 
 from __future__ import annotations
@@ -31,11 +33,15 @@ __all__ = [
     "log_evidence",
     "posterior_mode",
     "shared_rows",
+    "strength_limit",
     "uninformed_rows",
 ]
 
 STRENGTHS = (2.0, 5.0, 10.0, 20.0, 40.0, 60.0, 80.0, 160.0, 320.0, 640.0)
 """The values of s that are compared."""
+
+ENOUGH = 150
+"""Labels of T_N for each class, on average, from which on the limit of s is what the options say."""
 
 
 def uninformed_rows(trusted_labels: Tensor, class_count: int) -> Tensor:
@@ -99,6 +105,18 @@ def posterior_mode(counts: Tensor, pseudo: Tensor) -> Tensor:
     """
     total = counts + pseudo
     return total / total.sum(dim=1, keepdim=True)
+
+
+def strength_limit(largest: float, labels: int, classes: int) -> float:
+    r"""The largest s: as the options say, times :math:`(m / 150)^2` where m, the labels a class has, is less than 150.
+
+    A prior that counts for 60 labels leaves nothing to learn from 20, and it is the more believed the less is known. It
+    always counts for one, so that no row is without a T.
+
+    >>> [round(strength_limit(60.0, labels, 7), 2) for labels in (14, 140, 525, 1083)]
+    [1.0, 1.07, 15.0, 60.0]
+    """
+    return max(1.0, largest * min(1.0, labels / classes / ENOUGH) ** 2)
 
 
 def learn_transition(counts: Tensor, *, largest_strength: float = max(STRENGTHS)) -> Tensor:
