@@ -13,7 +13,8 @@ What nodes of T_C were given before somebody checked them, where that is known, 
 seem to be less than it is, with it the likelihood does not depend on how nodes were chosen.
 
 Every question on the way is settled by how likely given labels are to networks that have not learnt them
-(:mod:`lnp.methods.channel.halves`):
+(:mod:`lnp.methods.channel.halves`), and where they are few, under a T that was not counted from them
+(:mod:`lnp.methods.channel.crossed`):
 
 1. *First rows*, for each variant of the prior. T by expectation maximisation with a row for each class. Up to the first
    M-step the rows are equal, which says nothing, so that T_C alone teaches. The variant under which the labels are most
