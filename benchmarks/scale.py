@@ -48,6 +48,9 @@ ROUNDS = 3
 
 Row = dict[str, Any]
 
+TELLING = ("error:", "terminate called", "what():", "Fatal Python error", "Assertion", "malloc", "corrupt")
+"""What lines of standard error have that say why a process ended."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -190,6 +193,7 @@ def finish(command: list[str]) -> Finished:
     """Runs a command in one thread."""
     # One arena: the threads of scale_epochs.py would each have one of their own, which keeps no large block.
     environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
+    environment["PYTHONFAULTHANDLER"] = "1"  # a process that aborts says where it was
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(command, stdout=output, stderr=errors, env=environment)
         try:
@@ -202,7 +206,7 @@ def finish(command: list[str]) -> Finished:
         errors.seek(0)
         if process.returncode:
             said = errors.read().strip().splitlines()
-            told = [line for line in said if line.startswith("error:")][:1] or said[-3:]
+            told = [line for line in said if any(sign in line for sign in TELLING)][:8] or said[-3:]
             raise RuntimeError(f"exit code {process.returncode}: {' '.join(line.strip() for line in told)}")
         peak = usage.ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
         return Finished(output.read(), peak, usage.ru_utime + usage.ru_stime)

@@ -145,7 +145,7 @@ def process_group(device: str = "cpu") -> Iterator[ProcessGroup]:
     group = ProcessGroup(rank, size, place)
     try:
         yield group
-        group.wait()  # a connection that is closed while another process still reads ends that process with SIGABRT
+        group.wait()  # nobody closes a connection that another process still reads from
     finally:
         signal.signal(signal.SIGTERM, before)
         dist.destroy_process_group()
