@@ -78,6 +78,18 @@ def test_rows_of_their_own_win_where_classes_differ_and_not_by_counting_the_labe
     assert crossed.max() < 0 if alike else crossed.min() > 0.05
 
 
+def test_relabelling_the_classes_changes_nothing() -> None:
+    logs, labels, side = case(0.6 * np.eye(CLASSES) + 0.4 * np.roll(np.eye(CLASSES), 1, axis=1), 60, seed=3)
+    new = torch.tensor([2, 0, 5, 1, 3, 4])  # class k is called new[k]
+    old, learn = new.argsort(), partial(learn_transition, largest_strength=1.0)
+    rows = learned_from_all(logs, labels, learn)
+    found = crossed_evidence(logs, labels, side, rows, learn)
+    renamed = crossed_evidence(logs[:, old], new[labels], side, rows[old][:, old], learn)
+    torch.testing.assert_close(renamed, found, rtol=1e-9, atol=0)
+    unchanged_rows = crossed_evidence(logs[:, old], labels, side, rows, learn)
+    assert abs(float(unchanged_rows - found)) > 0.01  # or nothing was tested
+
+
 def test_few_is_said_of_labels_for_each_class() -> None:
     assert are_few(149 * 7, 7)
     assert not are_few(150 * 7, 7)

@@ -260,7 +260,11 @@ def test_links_that_tell_the_class_are_seen() -> None:
 
 
 def test_relabelling_the_classes_relabels_t_and_the_predictions(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the first draw to the last epoch, with the outputs of every fresh network in the new order."""
+    """From the first draw to the last epoch, with the outputs of every fresh network in the new order.
+
+    Crossed evidence is asked the same in double precision (test_crossed.py): its steps enlarge what rounding left.
+    """
+    monkeypatch.setattr("lnp.methods.channel.model.are_few", lambda *_: False)
     new = torch.tensor([2, 0, 1])  # class k is called new[k]
     old = new.argsort()
     plain = build(batch, **TINY)
@@ -284,7 +288,7 @@ def test_relabelling_the_classes_relabels_t_and_the_predictions(batch: Batch, mo
     torch.testing.assert_close(after, before[:, old], rtol=0, atol=1e-4)
     torch.testing.assert_close(torch.stack(again), torch.stack(learned)[:, old][:, :, old], rtol=0, atol=1e-3)
     torch.testing.assert_close(model.confusion, plain.confusion[old][:, old], rtol=0, atol=1e-3)
-    torch.testing.assert_close(model.findings.first_evidence, plain.findings.first_evidence, rtol=0, atol=1e-3)  # as T
+    torch.testing.assert_close(model.findings.first_evidence, plain.findings.first_evidence, rtol=0, atol=1e-4)
     own = learned[-5]  # after the last epoch with own rows
     assert (own - own[old][:, old]).abs().max() > 0.01  # or nothing was tested
 
