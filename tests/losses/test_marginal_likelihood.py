@@ -19,6 +19,7 @@ from lnp.losses.marginal_likelihood import (
     log_joint,
     negative_log_marginal,
 )
+from lnp.nn.softmax import NARROW
 
 NODES, CLASSES = 4, 3
 
@@ -60,6 +61,19 @@ def test_likelihood_and_posterior_are_those_of_enumeration(seed: int) -> None:
     for true, probability in joint.items():  # and the posterior of all labels together is their product
         product = posterior[torch.arange(NODES), torch.tensor(true)].prod().item()
         assert product == pytest.approx(probability / evidence, rel=1e-10)
+
+
+@pytest.mark.parametrize("classes", [2, NARROW, NARROW + 1, 40])
+def test_few_and_many_classes_have_the_sum_and_its_gradient(classes: int) -> None:
+    """The gradient is prior minus posterior, by another formula."""
+    rng = np.random.default_rng(classes)
+    logits = torch.from_numpy(rng.normal(scale=3, size=(9, classes))).requires_grad_()
+    labels, channel = torch.from_numpy(rng.integers(0, classes, 9)), random_rows(7, classes, classes)
+    losses = negative_log_marginal(logits, labels, channel)
+    prior = logits.detach().softmax(dim=1)
+    torch.testing.assert_close(losses.detach(), -(prior @ channel)[torch.arange(9), labels].log())
+    (gradient,) = torch.autograd.grad(losses.sum(), logits)
+    torch.testing.assert_close(gradient, prior - label_posterior(logits.detach(), labels, channel))
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

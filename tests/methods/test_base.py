@@ -6,10 +6,11 @@ import math
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from lnp.engine.feed import predict
-from lnp.engine.fit import fit
-from lnp.engine.selection import select_last
+from lnp.engine.fit import _StageLoop, fit
+from lnp.engine.selection import Selection, select_last
 from lnp.errors import ConfigError
 from lnp.graph.labels import ObservedLabels
 from lnp.methods.base import Method, MethodConfig
@@ -79,13 +80,13 @@ BEHIND_NOISE = ("forward", "smodel", "glc", "dgnn", "lnp-channel")
 """The methods with a noise matrix."""
 
 
-def quick(name: str, batch: Batch, **options: object) -> Method:
+def quick(name: str, batch: Batch, selection: Selection | None = None, **options: object) -> Method:
     """The method after a few epochs of every stage."""
     few = {"hidden": 8, "epochs": 4, "fine_tune_epochs": 3, "estimate_epochs": 6, "label_epochs": 6, "start_epochs": 2}
     known = set(option_names(name))
     config = make_config(name, {**{key: value for key, value in few.items() if key in known}, **options})
     method = create_method(name, config, batch, Seeds(0).generator("initialisation"))
-    fit(method, batch, select_last(), Seeds(0).randomness())
+    fit(method, batch, selection or select_last(), Seeds(0).randomness())
     return method.eval()
 
 
@@ -97,6 +98,22 @@ def test_the_mode_reaches_every_part(name: str, toy_task) -> None:
         assert method.train(mode) is method
         assert {part.training for part in method.modules()} == {mode}
     assert not any(part.training for part in method.eval().modules())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_to_keep_what_optimisers_move_and_buffers_is_to_keep_everything(name: str, toy_task, monkeypatch) -> None:
+    """The loop copies no other part of a good epoch, so no method may change another part within a stage."""
+    batch = full_batch(toy_task.graph, toy_task.observed, toy_task.split.train)
+    held_out = toy_task.split.validation
+    selection = Selection("val-clean", held_out, np.arange(len(held_out)) % 3)  # epochs in no order are the best ones
+    kept = quick(name, batch, selection).state_dict()
+
+    def everything(loop: _StageLoop) -> dict[str, Tensor]:
+        return {name: value.clone() for name, value in loop.method.state_dict().items()}
+
+    monkeypatch.setattr(_StageLoop, "_changing", everything)
+    for key, value in quick(name, batch, selection).state_dict().items():
+        assert torch.equal(value, kept[key]), key
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -112,6 +112,7 @@ class _StageLoop:
         self.randomness, self.history, self.position = randomness, history, position
         self.best: dict[str, Tensor] | None = None
         self.optimisers: dict[str, torch.optim.Adam] = {}
+        self.fixed: frozenset[str] = frozenset()  # names of the parameters that no optimiser of the stage moves
 
     def run(self, options: FitOptions, started: float) -> None:
         """Runs what is left of the stage and loads its selected state."""
@@ -132,7 +133,7 @@ class _StageLoop:
                 self._save(options.checkpoint)
                 position.seconds = before
         if self.best is not None:
-            self.method.load_state_dict(self.best)
+            self.method.load_state_dict(self.best, strict=False)  # what the stage does not move is not in it
 
     def _out_of_patience(self, options: FitOptions) -> bool:
         # Asked before an epoch and not after it, so that a resumed run stops where an uninterrupted one does.
@@ -152,6 +153,8 @@ class _StageLoop:
             self.optimisers[name] = torch.optim.Adam(
                 list(spec.parameters), lr=spec.learning_rate, weight_decay=spec.weight_decay, fused=True
             )
+        moved = {id(one) for adam in self.optimisers.values() for group in adam.param_groups for one in group["params"]}
+        self.fixed = frozenset(name for name, one in self.method.named_parameters() if id(one) not in moved)
 
     def _train_one_epoch(self, options: FitOptions) -> None:
         terms: dict[str, list[float]] = {}
@@ -210,8 +213,13 @@ class _StageLoop:
             self.position.best_score = score
             self.position.best_epoch = self.position.epoch + advance
             if not keeps_last:  # the last state needs no copy
-                self.best = {name: value.clone() for name, value in self.method.state_dict().items()}
+                self.best = self._changing()
         return score, improved
+
+    def _changing(self) -> dict[str, Tensor]:
+        """A copy of what epochs of the stage may change: buffers, and parameters that one of its optimisers moves."""
+        state = self.method.state_dict()
+        return {name: value.clone() for name, value in state.items() if name not in self.fixed}
 
     def _score(self, probabilities: Tensor) -> float:
         return self.selection.score(probabilities, self.method.given_distribution)

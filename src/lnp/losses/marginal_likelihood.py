@@ -21,6 +21,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from lnp.nn.softmax import NARROW
+
 __all__ = [
     "SHARPNESSES",
     "calibrated_evidence",
@@ -55,7 +57,11 @@ def negative_log_marginal(logits: Tensor, labels: Tensor, transition: Tensor) ->
     >>> negative_log_marginal(torch.tensor([[0.0, 50.0]]), torch.tensor([0]), swap).abs().tolist()
     [0.0]
     """
-    return -torch.logsumexp(log_joint(logits, labels, transition), dim=1)
+    if logits.shape[1] > NARROW:
+        return -torch.logsumexp(log_joint(logits, labels, transition), dim=1)
+    # Along the columns of the transpose the kernels take many nodes at once, however few the classes.
+    likelihood = transition.clamp(min=SMALLEST).log()[:, labels]
+    return -torch.logsumexp(logits.T.contiguous().log_softmax(dim=0) + likelihood, dim=0)
 
 
 def calibrated_evidence(logits: Tensor, labels: Tensor, transition: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-__all__ = ["softmax"]
+__all__ = ["NARROW", "softmax"]
 
 NARROW = 10
 """Up to this many classes the detour pays."""

@@ -15,6 +15,7 @@ from lnp.methods.batch import Batch
 from lnp.methods.channel.config import ChannelConfig
 from lnp.methods.channel.halves import Halves
 from lnp.methods.channel.model import Channel
+from lnp.nn.softmax import softmax
 from lnp.seeds import Seeds
 
 
@@ -54,7 +55,7 @@ def test_predictions_come_from_the_other_network_and_from_both_outside(batch: Ba
     halves.draw(batch, Seeds(0).generator("cut"))
     with torch.no_grad():
         found = halves.predict(batch, "smooth", bound=3.0).numpy()
-        first, second = (n(batch.graph, "smooth", None, bound=3.0).softmax(dim=1).numpy() for n in halves.networks)
+        first, second = (softmax(n(batch.graph, "smooth", None, bound=3.0)).numpy() for n in halves.networks)
     side = halves.side.numpy()
     np.testing.assert_array_equal(found[side == 0], second[side == 0])
     np.testing.assert_array_equal(found[side == 1], first[side == 1])

@@ -70,6 +70,17 @@ def test_without_noise_it_is_cross_entropy() -> None:
     torch.testing.assert_close(sum(terms.values()), F.cross_entropy(logits, labels) * 4 / 3)
 
 
+def test_labels_as_they_are_have_the_values_and_gradients_of_the_identity() -> None:
+    batch = four_nodes([False, True, False, False])
+    found = []
+    for channel in (None, torch.eye(3, dtype=torch.float64)):
+        logits = random_logits(3).requires_grad_()
+        terms = negative_log_likelihood(logits, batch, batch.noisy, channel, trusted_weight=0.3)
+        found.append((*terms.values(), *torch.autograd.grad(sum(terms.values()), logits)))
+    for plain, through in zip(*found, strict=True):
+        torch.testing.assert_close(plain, through, rtol=1e-9, atol=1e-11)
+
+
 def test_only_the_nodes_asked_for_and_the_trusted_ones_matter() -> None:
     batch = four_nodes([False, False, False, True])
     logits = random_logits(2).requires_grad_()

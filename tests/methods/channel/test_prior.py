@@ -140,6 +140,8 @@ def test_what_a_variant_does_not_use_has_no_gradient(batch: Batch, variant: str)
     prior(batch.graph, variant, Seeds(0).generator("dropout")).square().sum().backward()
     used = {name.split(".")[0] for name, value in prior.named_parameters() if value.grad is not None}
     assert used == {"backbone", variant} & {"backbone", "features", "links"}
+    moved = {id(one) for one in prior.weights_of(variant)}
+    assert moved == {id(one) for one in prior.parameters() if one.grad is not None}
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

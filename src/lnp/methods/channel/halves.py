@@ -25,6 +25,7 @@ from lnp.methods.batch import Batch
 from lnp.methods.channel.config import ChannelConfig
 from lnp.methods.channel.pair import both_logits
 from lnp.methods.channel.prior import Prior
+from lnp.nn.softmax import softmax
 from lnp.seeds import Generator
 
 __all__ = ["Halves"]
@@ -68,7 +69,7 @@ class Halves(nn.Module):
 
     def predict(self, batch: Batch, variant: str, *, bound: float) -> Tensor:
         """Class probabilities of every node by who has not learnt its label, ``(n, c)``."""
-        first, second = (logits.softmax(dim=1) for logits in self.logits(batch, variant, None, bound=bound))
+        first, second = (softmax(logits) for logits in self.logits(batch, variant, None, bound=bound))
         side = self.side.unsqueeze(1)
         return torch.where(side == 0, second, torch.where(side == 1, first, (first + second) / 2))
 

@@ -38,10 +38,12 @@ Every question on the way is settled by how likely given labels are to networks 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 
 from lnp.losses.marginal_likelihood import calibrated_evidence, label_posterior
 from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
@@ -59,6 +61,7 @@ from lnp.methods.channel.transition import (
     strength_limit,
     uninformed_rows,
 )
+from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["Channel"]
@@ -138,7 +141,7 @@ class Channel(Method):
         train = Stage(
             name="train",
             epochs=config.epochs,
-            optimisers={"main": Optimiser(self.prior.parameters(), config.learning_rate, config.weight_decay)},
+            optimisers={"main": Optimiser(self._weights(), config.learning_rate, config.weight_decay)},
             updates=(Update(self.loss),),
             begin=self._begin_training,
         )
@@ -155,21 +158,20 @@ class Channel(Method):
         return negative_log_likelihood(logits, batch, batch.noisy, self.channel, trusted_weight=weight)
 
     @property
-    def channel(self) -> Tensor:
+    def channel(self) -> Tensor | None:
         """What stands between the prior and the given labels: T with rows of its own, else nothing."""
-        identity = torch.eye(len(self.transition), device=self.transition.device)
-        return self.transition if self.findings.own_rows else identity
+        return self.transition if self.findings.own_rows else None
 
     def predict(self, batch: Batch) -> Tensor:
         """The prior: what the graph says about every node's true label, whatever label it was given."""
         if int(self.phase) != TRAINING:
             return self.halves.predict(batch, VARIANTS[int(self.learning)], bound=self._bound)
-        probabilities: Tensor = self.prior(batch.graph, self.variant, None).softmax(dim=1)
-        return probabilities
+        return softmax(self.prior(batch.graph, self.variant, None))
 
     def given_distribution(self, probabilities: Tensor) -> Tensor:
         r""":math:`\pi T` with the T of the loss at hand: as far as it is learned, and in training :attr:`channel`."""
-        return probabilities @ (self.channel if int(self.phase) == TRAINING else self.transition)
+        transition = self.channel if int(self.phase) == TRAINING else self.transition
+        return probabilities if transition is None else probabilities @ transition
 
     def label_quality(self, batch: Batch, probabilities: Tensor) -> Tensor:
         r""":math:`q_i(\tilde y_i)`: the posterior probability that the given label is the true one; 1 on T_C."""
@@ -185,9 +187,10 @@ class Channel(Method):
 
     def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
         """While T is learned: E-step and M-step; at the end of a stage, how likely unseen labels have become."""
-        phase, labels = int(self.phase), batch.noisy_labels
+        phase = int(self.phase)
         if phase in (OPINIONS, TRAINING):
             return
+        labels = batch.noisy_labels
         logs = epoch.probabilities[batch.noisy].clamp(min=SMALLEST).log()
         if phase != LABELS and epoch.index + 1 >= self.config.start_epochs:
             counts = expected_counts(label_posterior(logs, labels, self.transition), labels)
@@ -273,6 +276,10 @@ class Channel(Method):
             )
             terms |= {f"{name}_{index}": value for name, value in parts.items()}
         return terms
+
+    def _weights(self) -> Iterator[Parameter]:
+        """What the last stage moves, asked for when it begins: the variant is known then."""
+        yield from self.prior.weights_of(self.variant)
 
     def _learns_transition(self, batch: Batch) -> bool:
         return batch.noisy.numel() > 1 and self.config.estimate_epochs > 0

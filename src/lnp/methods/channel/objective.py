@@ -13,6 +13,7 @@ trusted label weighs as much as another; they are few, and the only ones that sa
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from lnp.losses.cross_entropy import cross_entropy
@@ -53,7 +54,7 @@ def trusted_weight(config: ChannelConfig, batch: Batch) -> float:
 
 
 def negative_log_likelihood(
-    logits: Tensor, batch: Batch, nodes: Tensor, transition: Tensor, *, trusted_weight: float
+    logits: Tensor, batch: Batch, nodes: Tensor, transition: Tensor | None, *, trusted_weight: float
 ) -> Terms:
     """The two terms; one without nodes is left out.
 
@@ -61,13 +62,17 @@ def negative_log_likelihood(
         logits: Z of all nodes.
         batch: What the method sees.
         nodes: The nodes of T_N to learn from.
-        transition: T.
+        transition: T; ``None`` takes labels as they are, which is the identity without its cost.
         trusted_weight: λ.
     """
+    # Rows of both terms are picked at once: the gradient of a pick fills a matrix of the size of Z.
+    noisy, trusted = logits[torch.cat([nodes, batch.trusted])].split([nodes.numel(), batch.trusted.numel()])
     terms: Terms = {}
     if nodes.numel() > 0:
-        terms["marginal"] = negative_log_marginal(logits[nodes], batch.given[nodes], transition).mean()
-    return terms | _trusted_term(logits, batch, trusted_weight)
+        given = batch.given[nodes]
+        losses = cross_entropy(noisy, given) if transition is None else negative_log_marginal(noisy, given, transition)
+        terms["marginal"] = losses.mean()
+    return terms | _trusted_term(trusted, batch, trusted_weight)
 
 
 def expected_cross_entropy(logits: Tensor, batch: Batch, beliefs: Tensor, *, trusted_weight: float) -> Terms:
@@ -82,13 +87,14 @@ def expected_cross_entropy(logits: Tensor, batch: Batch, beliefs: Tensor, *, tru
         trusted_weight: λ.
     """
     expected = -(beliefs * logits[batch.noisy].log_softmax(dim=1)).sum(dim=1).mean()
-    return {"posterior_ce": expected} | _trusted_term(logits, batch, trusted_weight)
+    return {"posterior_ce": expected} | _trusted_term(logits[batch.trusted], batch, trusted_weight)
 
 
 def _trusted_term(logits: Tensor, batch: Batch, weight: float) -> Terms:
+    """The term of T_C; ``logits`` are those of its nodes."""
     if batch.trusted.numel() == 0 or weight == 0:
         return {}
-    losses = cross_entropy(logits[batch.trusted], batch.trusted_labels)
+    losses = cross_entropy(logits, batch.trusted_labels)
     return {"trusted_ce": weight * (losses / _class_divisors(batch.trusted_labels)).sum()}
 
 

@@ -15,6 +15,7 @@ with a smaller a: most nodes have no labelled one within the reach of the backbo
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 from torch import Tensor, nn
@@ -85,6 +86,12 @@ class Prior(nn.Module):
         self.links = Path(batch.node_count, width, classes, config.dropout, generator)
         self.register_buffer("far", (batch.given >= 0).sum() < config.rare * batch.node_count)
         self.adjacency: SparseMatrix | None = None  # built when a variant asks for it
+
+    def weights_of(self, variant: str) -> Iterator[nn.Parameter]:
+        """What moves when the variant learns."""
+        yield from self.backbone.parameters()
+        if variant in ("features", "links"):
+            yield from getattr(self, variant).parameters()
 
     def forward(self, graph: GraphTensors, variant: str, generator: Generator | None, *, bound: float = 0.0) -> Tensor:
         r"""The logits Z.
