@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from lnp.nn.backbone import Backbone, BackboneSpec
+from lnp.nn.batch_norm import BatchNorm
 from lnp.nn.dropout import dropout
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.linear import Linear
@@ -30,7 +31,7 @@ class H2GCN(Backbone):
         super().__init__()
         rounds = spec.layers
         self.ego = Linear(spec.inputs, spec.hidden, generator, initialisation=spec.initialisation)
-        self.norms = nn.ModuleList(nn.BatchNorm1d(spec.hidden * 2**k) for k in range(1, rounds))
+        self.norms = nn.ModuleList(BatchNorm(spec.hidden * 2**k) for k in range(1, rounds))
         width = spec.hidden * (2 ** (rounds + 1) - 1)
         self.readout = Linear(width, spec.outputs, generator, initialisation=spec.initialisation)
         self.rounds = rounds

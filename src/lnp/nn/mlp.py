@@ -7,6 +7,7 @@ from itertools import pairwise
 from torch import Tensor, nn
 
 from lnp.nn.backbone import Backbone, BackboneSpec
+from lnp.nn.batch_norm import BatchNorm
 from lnp.nn.dropout import dropout
 from lnp.nn.graph_tensors import GraphTensors, InputFeatures
 from lnp.nn.linear import Linear
@@ -32,7 +33,7 @@ class MLP(Backbone):
             Linear(inputs, outputs, generator, initialisation=spec.initialisation)
             for inputs, outputs in pairwise(widths)
         )
-        self.norms = nn.ModuleList(nn.BatchNorm1d(spec.hidden) for _ in range(spec.layers - 1))
+        self.norms = nn.ModuleList(BatchNorm(spec.hidden) for _ in range(spec.layers - 1))
         self.dropout = spec.dropout
 
     def embed(self, graph: GraphTensors, generator: Generator | None = None) -> Tensor:

@@ -66,7 +66,8 @@ def negative_log_likelihood(
         trusted_weight: λ.
     """
     # Rows of both terms are picked at once: the gradient of a pick fills a matrix of the size of Z.
-    noisy, trusted = logits[torch.cat([nodes, batch.trusted])].split([nodes.numel(), batch.trusted.numel()])
+    sizes = [nodes.numel(), batch.trusted.numel()]
+    noisy, trusted = torch.split(logits[torch.cat([nodes, batch.trusted])], sizes)
     terms: Terms = {}
     if nodes.numel() > 0:
         given = batch.given[nodes]
