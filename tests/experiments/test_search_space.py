@@ -66,6 +66,12 @@ def test_the_channel_varies_what_its_network_is_and_how_much_trusted_nodes_count
 def test_what_has_no_effect_does_not_vary() -> None:
     assert "normalisation" in space_of("gce", make_config("gce"))
     assert "normalisation" not in space_of("gce", make_config("gce", {"backbone": "h2gcn"}))
+
+
+@pytest.mark.parametrize("method", ["h2gcn", "gce", "lnp-v1", "lnp-channel"])
+def test_the_rounds_of_h2gcn_vary_and_the_layers_of_a_gcn_do_not(method: str) -> None:
+    assert space_of(method, make_config(method, {"backbone": "h2gcn"}))["layers"] == (1, 2)
+    assert "layers" not in space_of(method, make_config(method, {"backbone": "gcn"}))
     assert "normalisation" not in space_of("mlp", make_config("mlp"))
 
 

@@ -43,6 +43,9 @@ NETWORK: dict[str, tuple[Value, ...]] = {
 WIDE: dict[str, tuple[Value, ...]] = {"learning_rate": (1e-5, 1e-4), "hidden": (128, 256)}
 """What a wide space adds: the rest of Table 4."""
 
+OF_BACKBONE: dict[str, dict[str, tuple[Value, ...]]] = {"h2gcn": {"layers": (1, 2)}}
+"""What varies with a backbone only: H2GCN's authors search over one and two rounds."""
+
 LNP: dict[str, tuple[Value, ...]] = {
     **NETWORK,
     "lambda_1": LAMBDAS,
@@ -169,7 +172,7 @@ def space_of(method: str, default: MethodConfig, *, wide: bool = False) -> Space
     if method not in SPACES:
         raise UnknownNameError("method with a search space", method, SPACES)
     space: dict[str, tuple[Value, ...]] = {}
-    for option, values in SPACES[method].items():
+    for option, values in (SPACES[method] | OF_BACKBONE.get(default.backbone, {})).items():
         if option in ("normalisation", "loop_weight") and default.backbone != "gcn":
             continue
         every = (*values, *(WIDE.get(option, ()) if wide else ()), getattr(default, option))
