@@ -13,14 +13,20 @@ from lnp.experiments.winners import merge, winner, write_winners
 
 
 def study(
-    rate: float = 0.4, *, trials: int = 3, score: float | None = 0.5, backbone: str | None = None, q: float = 0.5
+    rate: float = 0.4,
+    *,
+    trials: int = 3,
+    score: float | None = 0.5,
+    backbone: str | None = None,
+    q: float = 0.5,
+    seeds: int = 1,
 ):
     """A study as far as winners look at it."""
     spec = RunSpec(dataset="cora", method="gce", rate=rate, protocol="paper")
     default = {"q": 0.7, "hidden": 64}
     best = SimpleNamespace(value=score, number=2, user_attrs={"options": {"q": q, "hidden": 64}, "sampler_seed": 11})
     inner = SimpleNamespace(
-        spec=spec, backbone=backbone, selection="val-clean", default=default, seeds=1, space={"q": (0.5,)}
+        spec=spec, backbone=backbone, selection="val-clean", default=default, seeds=seeds, space={"q": (0.5,)}
     )
     return SimpleNamespace(
         spec=inner,
@@ -66,6 +72,13 @@ def test_the_file_grows_and_an_unfinished_study_undoes_nothing(tmp_path: Path) -
     write_winners([study(0.4, trials=6, q=0.9)], path, trials=6)  # fewer were asked for: finished
     assert json.loads(path.read_text(encoding="utf-8"))[0]["options"] == {"q": 0.9}
     assert [file.name for file in tmp_path.iterdir()] == ["tuned.json"]
+
+
+def test_what_more_seeds_judged_stays(tmp_path: Path) -> None:
+    path = tmp_path / "tuned.json"
+    for seeds, q, kept in ((3, 0.1, 0.1), (1, 0.9, 0.1), (3, 0.2, 0.2), (5, 0.3, 0.3)):
+        write_winners([study(0.4, seeds=seeds, q=q)], path)
+        assert read_entries(path)[0]["options"] == {"q": kept}
 
 
 def test_nothing_found_is_an_empty_list(tmp_path: Path) -> None:

@@ -64,14 +64,16 @@ def write_winners(studies: Iterable[Trials], path: Path, *, trials: int = 0) -> 
         path: The file.
         trials: How many a study shall have. One that has fewer does not replace what was found with more.
 
+    What fewer seeds judged never replaces what more seeds did: one seed is a poor judge.
+
     Returns:
         The winners.
     """
     found = [entry for entry in map(winner, studies) if entry is not None]
     with alone_in(path.parent):
         old = read_entries(path) if path.is_file() else ()
-        known = {_where(entry): _trials(entry) for entry in old}
-        new = [one for one in found if _trials(one) >= min(trials, known.get(_where(one), 0))]
+        known = {_where(entry): entry for entry in old}
+        new = [one for one in found if _replaces(one, known.get(_where(one), {}), trials)]
         lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in merge(old, new))
         write_text(path, f"[\n{lines}\n]\n" if lines else "[]\n")
     return found
@@ -81,5 +83,10 @@ def _where(entry: Entry) -> tuple[object, ...]:
     return tuple(entry.get(key) for key in WHERE)
 
 
-def _trials(entry: Entry) -> int:
-    return int(entry.get("found", {}).get("trials", 0))
+def _replaces(one: Entry, old: Entry, trials: int) -> bool:
+    enough = _found(one, "trials") >= min(trials, _found(old, "trials"))
+    return enough and _found(one, "seeds") >= _found(old, "seeds")
+
+
+def _found(entry: Entry, what: str) -> int:
+    return int(entry.get("found", {}).get(what, 0))
