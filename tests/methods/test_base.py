@@ -15,7 +15,7 @@ from lnp.errors import ConfigError
 from lnp.graph.labels import ObservedLabels
 from lnp.methods.base import Method, MethodConfig
 from lnp.methods.batch import Batch, full_batch
-from lnp.methods.channel.model import OWN_ROWS
+from lnp.methods.channel.model import LEAST, OWN_ROWS
 from lnp.methods.gcn import Plain, PlainConfig
 from lnp.methods.registry import METHODS, create_method, make_config, option_names
 from lnp.nn.gcn import GCN
@@ -155,7 +155,7 @@ def test_its_likelihood_is_the_loss_through_the_noise_matrix(name: str, toy_task
 
 
 def test_a_matrix_that_no_loss_looks_through_is_left_out(toy_task) -> None:
-    """Before it is estimated, and in the channel with equal rows, whose network learns the labels as they are."""
+    """Before it is estimated, and in the channel with equal rows that are not believed."""
     batch = full_batch(toy_task.graph, toy_task.observed, toy_task.split.train)
     table = torch.rand(5, 3, generator=torch.Generator().manual_seed(0)).softmax(dim=1)
     for name in ("forward", "glc", "dgnn"):
@@ -163,8 +163,9 @@ def test_a_matrix_that_no_loss_looks_through_is_left_out(toy_task) -> None:
         assert torch.equal(fresh.given_distribution(table), table)
     channel = quick("lnp-channel", batch)
     channel.findings.own_rows.fill_(False)
-    channel.transition.copy_(torch.tensor(NOISE))
+    channel.transition.copy_(LEAST * torch.eye(3) + (1 - LEAST) / 3)
     assert torch.equal(channel.given_distribution(table), table)
+    channel.transition.copy_(torch.tensor(NOISE))
     channel.phase.fill_(OWN_ROWS)  # while it is learned it counts, whatever rows it will have
     torch.testing.assert_close(channel.given_distribution(table), table @ torch.tensor(NOISE))
 

@@ -101,7 +101,7 @@ def test_flip_noise_has_rows_of_its_own_close_to_the_true_ones(dataset: Dataset)
     assert quality[batch.noisy].mean().item() == pytest.approx(1 - task.corruption.realised_rate, abs=0.08)
 
 
-def test_uniform_noise_has_equal_rows_and_the_labels_are_learnt_as_they_are(dataset: Dataset) -> None:
+def test_uniform_noise_has_equal_rows_and_the_network_learns_through_them(dataset: Dataset) -> None:
     task, batch = task_of(dataset, "uniform", 0.4)
     model = build(batch, **SHORT)
     result = train(model, batch)
@@ -114,8 +114,20 @@ def test_uniform_noise_has_equal_rows_and_the_labels_are_learnt_as_they_are(data
     diagonal, elsewhere = model.transition.diagonal(), model.transition[~torch.eye(3, dtype=torch.bool)]
     assert diagonal.unique().numel() == elsewhere.unique().numel() == 1
     assert diagonal[0].item() == pytest.approx(0.6, abs=0.2)  # bounded logits leave some of the prior's doubt in T
-    assert model.channel is None
+    assert torch.equal(model.channel, model.transition)
     assert accuracy(result, dataset, task.split.test) > 0.95
+
+
+def test_equal_rows_that_keep_as_little_as_they_may_are_not_believed(batch: Batch) -> None:
+    model = build(batch, **SHORT)
+    model.findings.first_evidence.fill_(-1.0)  # something was learned
+    for kept, believed in ((LEAST, False), (LEAST + 0.01, True)):
+        model.transition.copy_(kept * torch.eye(3) + (1 - kept) / 3)
+        assert (model.channel is not None) == believed
+    model.transition.copy_(shared_rows(torch.ones(3, 3), least=LEAST))  # what the M-step gives where nothing is known
+    assert model.channel is None
+    model.findings.own_rows.fill_(True)
+    assert torch.equal(model.channel, model.transition)
 
 
 @pytest.mark.parametrize(("first", "own", "equal", "kept"), [

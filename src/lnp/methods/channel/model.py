@@ -29,9 +29,9 @@ Every question on the way is settled by how likely given labels are to networks 
    than the best of equal rows by ``gain``: rows of their own can also describe a network's confusions.
 6. *Opinions*, if ``targets`` asks for them. Networks learn once more through the T that won, and their posterior of the
    labels that they have not learnt is what the last network learns: the M-step of expectation maximisation.
-7. *Train.* A fresh network maximises the likelihood. With rows of their own, through T. With equal rows the noise
-   changes no order of the classes, so the network learns the given labels as they are, which it does more surely. They
-   tell it all there is to know then, and T_C counts lightly.
+7. *Train.* A fresh network maximises the likelihood, through T. Equal rows that keep as few labels as they may are not
+   believed: the network then learns the labels as they are, which with equal rows leaves the order of the classes as it
+   is. With equal rows labels tell it all there is to know, and T_C counts lightly.
 
 ``docs/channel.md`` has the derivation and what each part is worth.
 """
@@ -56,6 +56,7 @@ from lnp.methods.channel.objective import expected_cross_entropy, light, negativ
 from lnp.methods.channel.prior import Prior, logit_bound
 from lnp.methods.channel.transition import (
     expected_counts,
+    is_least,
     learn_transition,
     shared_rows,
     strength_limit,
@@ -76,8 +77,8 @@ LIGHTEST = 0.25
 """Where :func:`~lnp.methods.channel.objective.light` is less, T_C is weighed in both ways and the better one stays."""
 
 LEAST = 0.2
-"""Equal rows that keep less than this share of the labels for sure are not believed: where networks know little, pure
-noise explains the labels as well as anything, and nothing is learned from it."""
+"""Equal rows keep at least this share of the labels for sure: where networks know little, pure noise explains labels as
+well as anything, and nothing is learned from it. Those that would keep less are not believed."""
 
 SMALLEST = 1e-12
 """Lower bound of a probability under the logarithm."""
@@ -159,8 +160,12 @@ class Channel(Method):
 
     @property
     def channel(self) -> Tensor | None:
-        """What stands between the prior and the given labels: T with rows of its own, else nothing."""
-        return self.transition if self.findings.own_rows else None
+        """What stands between the prior and the given labels: T, but nothing where equal rows are not believed."""
+        if self.findings.own_rows:
+            return self.transition
+        if not self.findings.anything or is_least(self.transition, LEAST):
+            return None
+        return self.transition
 
     def predict(self, batch: Batch) -> Tensor:
         """The prior: what the graph says about every node's true label, whatever label it was given."""

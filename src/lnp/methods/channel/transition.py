@@ -29,6 +29,7 @@ from torch import Tensor
 __all__ = [
     "STRENGTHS",
     "expected_counts",
+    "is_least",
     "learn_transition",
     "log_evidence",
     "posterior_mode",
@@ -83,6 +84,15 @@ def shared_rows(counts: Tensor, *, least: float = 0.0) -> Tensor:
     kept = kept.clamp(max(1e-3, least + (1 - least) / classes if least > 0 else 0.0), 1 - 1e-3)
     rest = (1 - kept) / (classes - 1)
     return rest.expand(classes, classes) + (kept - rest) * torch.eye(classes, dtype=counts.dtype, device=counts.device)
+
+
+def is_least(rows: Tensor, least: float) -> bool:
+    """Whether equal rows keep as few labels as :func:`shared_rows` lets them.
+
+    >>> is_least(shared_rows(torch.tensor([[5.0, 5.0], [5.0, 5.0]]), least=0.2), 0.2)
+    True
+    """
+    return len(rows) > 1 and float(rows[0, 0] - rows[0, 1]) < least + 1e-5
 
 
 def log_evidence(counts: Tensor, pseudo: Tensor) -> Tensor:
