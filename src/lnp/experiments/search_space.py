@@ -44,7 +44,7 @@ WIDE: dict[str, tuple[Value, ...]] = {"learning_rate": (1e-5, 1e-4), "hidden": (
 """What a wide space adds: the rest of Table 4."""
 
 OF_BACKBONE: dict[str, dict[str, tuple[Value, ...]]] = {"h2gcn": {"layers": (1, 2)}}
-"""What varies with a backbone only: H2GCN's authors search over one and two rounds."""
+"""What varies with a backbone only: H2GCN's authors report one and two rounds."""
 
 LNP: dict[str, tuple[Value, ...]] = {
     **NETWORK,
