@@ -1,5 +1,8 @@
 """How good a configuration is: the score of the epoch kept, by the protocol's rule. No test label is read.
 
+The epoch is kept by that rule as it is; the score by which configurations are compared is matched to the nodes that are
+to be predicted (:mod:`lnp.experiments.matched`).
+
 What a run does up to training, and not what comes after: predictions are compared with the labels that select, which a
 :class:`~lnp.engine.selection.Selection` holds, and with no others.
 """
@@ -18,6 +21,7 @@ from lnp.engine.history import EpochRecord
 from lnp.engine.memory import preflight
 from lnp.engine.selection import Selection
 from lnp.errors import ConfigError
+from lnp.experiments.matched import MatchedScore, match_twins
 from lnp.experiments.protocol import prepare
 from lnp.experiments.spec import RunSpec
 from lnp.methods.base import Method, Stage
@@ -53,8 +57,8 @@ def score(spec: RunSpec, dataset: Dataset, *, seeds: int = 1, keepers: int = 0, 
         seeds: How many seeds.
         keepers: As for :func:`~lnp.experiments.run.run`.
         report: Hears of the last stage every few epochs: epochs as if no patience had saved any, and the mean of the
-            scores of the seeds done and of the best so far in the present one. Stages before are not judged, because
-            what fine-tuning makes of them does not show yet.
+            scores of the seeds done and of the best so far in the present one, by the rule as it is. Stages before are
+            not judged, because what fine-tuning makes of them does not show yet.
 
     Raises:
         Hopeless: ``report`` said so.
@@ -91,6 +95,7 @@ class _Run:
         if task.selection.rule == "last":
             raise ConfigError("Expected a selection rule that scores, to tune by, but got 'last'.")
         self.selection: Selection = task.selection
+        self.judge: MatchedScore = match_twins(task)
         self.batch: Batch = full_batch(task.graph, task.observed, task.split.train)
         needed = preflight(spec.method, spec.config(), self.batch)
         self.needed = needed if keepers and needed and has_room(needed, keepers) else None
@@ -110,7 +115,7 @@ class _Run:
         after = watch.on_epoch if self.needed is None else keep_freed_memory(self.needed, watch.on_epoch)
         options = FitOptions(patience=self.patience, on_epoch=after)
         result = fit(self.method, self.batch, self.selection, self.seeds.randomness(), options)
-        return self.selection.score(result.probabilities, self.method.given_distribution)
+        return self.judge.score(result.probabilities, self.method.given_distribution)
 
     def _start_score(self) -> float:
         """Of the untrained method, where the first stage may keep it."""

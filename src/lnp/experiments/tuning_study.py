@@ -23,6 +23,9 @@ __all__ = ["StudySpec", "TuningOptions", "find_studies"]
 TRUSTED_SIZE = 25
 """Where a table varies the size of T_C, it is tuned at this one."""
 
+MATCHED = "matched twins"
+"""How scores are counted (:mod:`lnp.experiments.matched`), so that trials counted otherwise are not gone on with."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TuningOptions:
@@ -102,7 +105,7 @@ class StudySpec:
     @cached_property
     def settings(self) -> str:
         """Equal for studies that differ in the code alone: whatever determines a score, and the space."""
-        whole = [identify(self.spec, self.facts).settings, digest(self.space), self.seeds, self.spec.patience]
+        whole = [identify(self.spec, self.facts).settings, digest(self.space), self.seeds, self.spec.patience, MATCHED]
         return f"{self.label}, {self.selection} {_digest(whole)}"
 
     @property

@@ -38,6 +38,7 @@ def winner(study: Trials) -> Entry | None:
         "trial": best.number,
         "sampler_seed": best.user_attrs.get("sampler_seed"),
         "seeds": study.spec.seeds,
+        "matched": True,
         "patience": spec.patience,
         "code_version": study.code_version,
         "space": digest(study.spec.space),
@@ -64,7 +65,8 @@ def write_winners(studies: Iterable[Trials], path: Path, *, trials: int = 0) -> 
         path: The file.
         trials: How many a study shall have. One that has fewer does not replace what was found with more.
 
-    What fewer seeds judged never replaces what more seeds did: one seed is a poor judge.
+    What fewer seeds judged never replaces what more seeds did: one seed is a poor judge. Entries without ``matched``
+    are from before scores were matched to the test nodes (:mod:`lnp.experiments.matched`).
 
     Returns:
         The winners.
