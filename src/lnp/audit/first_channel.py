@@ -1,7 +1,7 @@
 """What the channel model finds out before it trains: a first T, the network that goes with it, and what it explains.
 
 The channel model compares noise that treats all classes alike with a T that has a row of its own for each class, both
-with every variant of the network, by how likely unseen labels are (:mod:`lnp.methods.channel.model`). The audit goes on
+with every variant of the network, by how likely unseen labels are (:mod:`lnp.methods.channel.learning`). The audit goes on
 from its T with networks of its own, which learn from more of the labels.
 """
 
@@ -19,7 +19,8 @@ from lnp.engine.history import EpochRecord
 from lnp.engine.selection import select_last
 from lnp.methods.batch import Batch
 from lnp.methods.channel.config import CANDIDATES, VARIANTS, ChannelConfig
-from lnp.methods.channel.model import LIGHT_STAGE, Channel
+from lnp.methods.channel.learning import LIGHT_STAGE
+from lnp.methods.channel.model import Channel
 from lnp.seeds import Seeds
 
 __all__ = ["STEPS", "FirstChannel", "learn_first_channel"]

@@ -8,7 +8,7 @@ the training nodes (:mod:`lnp.graph.twins`), the score is
 where s is the score of the selection rule. It is s(V) where V and U have as many twins. No label of U enters.
 
 By node order, half of Chameleon's validation nodes have a twin in training and a third of its test nodes; networks are
-right on nine in ten of the former and on four in ten of the others. A choice by s(V) is a choice of who learns by heart.
+right on nine in ten of the former and on four in ten of the others. Choosing by s(V) chooses who learns by heart.
 """
 
 from __future__ import annotations

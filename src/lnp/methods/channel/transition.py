@@ -27,6 +27,7 @@ import torch
 from torch import Tensor
 
 __all__ = [
+    "LEAST",
     "STRENGTHS",
     "expected_counts",
     "is_least",
@@ -43,6 +44,10 @@ STRENGTHS = (2.0, 5.0, 10.0, 20.0, 40.0, 60.0, 80.0, 160.0, 320.0, 640.0)
 
 ENOUGH = 150
 """Labels of T_N for each class, on average, from which on the limit of s is what the options say."""
+
+LEAST = 0.2
+"""Equal rows keep at least this share of the labels for sure: where networks know little, pure noise explains labels as
+well as anything, and nothing is learned from it. Those that would keep less are not believed."""
 
 
 def uninformed_rows(trusted_labels: Tensor, class_count: int) -> Tensor:
@@ -86,13 +91,13 @@ def shared_rows(counts: Tensor, *, least: float = 0.0) -> Tensor:
     return rest.expand(classes, classes) + (kept - rest) * torch.eye(classes, dtype=counts.dtype, device=counts.device)
 
 
-def is_least(rows: Tensor, least: float) -> bool:
-    """Whether equal rows keep as few labels as :func:`shared_rows` lets them.
+def is_least(rows: Tensor) -> bool:
+    """Whether equal rows keep no more than :data:`LEAST`, as few labels as :func:`shared_rows` was told to let them.
 
-    >>> is_least(shared_rows(torch.tensor([[5.0, 5.0], [5.0, 5.0]]), least=0.2), 0.2)
+    >>> is_least(shared_rows(torch.tensor([[5.0, 5.0], [5.0, 5.0]]), least=LEAST))
     True
     """
-    return len(rows) > 1 and float(rows[0, 0] - rows[0, 1]) < least + 1e-5
+    return len(rows) > 1 and float(rows[0, 0] - rows[0, 1]) < LEAST + 1e-5
 
 
 def log_evidence(counts: Tensor, pseudo: Tensor) -> Tensor:
