@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from lnp.errors import ConfigError, UnknownNameError
 from lnp.experiments.grid import Choice, expand, expand_all
 from lnp.experiments.tables import load_table
+from lnp.experiments.tuning_study import TuningOptions, find_studies
 
 NOTHING_TUNED = {"lookup": lambda *_, **__: None}
 
@@ -50,6 +52,20 @@ def test_h2gcn_is_everywhere_but_where_the_paper_kept_gcn() -> None:
     runs = expand(load_table("table-7"), choice, **NOTHING_TUNED)
     backbones = {run.spec.method: run.spec.config().backbone for run in runs}
     assert backbones == {"gce": "h2gcn", "h2gcn": "h2gcn", "nrgnn": "gcn"}
+
+
+def test_a_table_may_say_how_many_epochs() -> None:
+    """For all methods alike, and for tuning; without it each has its own number. What was tuned goes before it."""
+    choice = Choice(methods=["gcn", "lnp-v1"], datasets=["cora"], rates=[0.2], seeds=1)
+    table = load_table("table-1")
+    assert table.epochs == 500
+    assert {run.spec.config().epochs for run in expand(table, choice, **NOTHING_TUNED)} == {500}
+    assert {study.trial_spec({}).config().epochs for study in find_studies([table], choice, TuningOptions())[0]} == {
+        500
+    }
+    own = expand(replace(table, epochs=None), choice, **NOTHING_TUNED)
+    assert {run.spec.config().epochs for run in own} == {200}
+    assert {run.spec.config().epochs for run in expand(table, choice, lookup=lambda *_, **__: {"epochs": 7})} == {7}
 
 
 def test_a_variant_comes_on_top_of_the_tuned_configuration() -> None:

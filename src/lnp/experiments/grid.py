@@ -113,7 +113,7 @@ def _expand(table: Table, panel: Panel, choice: Choice, lookup: Lookup) -> Itera
     for dataset in _datasets(table, panel, choice):
         for rate in panel.rates if choice.rates is None else [rate for rate in panel.rates if rate in choice.rates]:
             for method in _methods(panel, choice):
-                options = _options(panel, method, dataset, rate, choice, lookup)
+                options = _options(table, panel, method, dataset, rate, choice, lookup)
                 for trusted_size in panel.trusted_sizes:
                     for setting, changes in panel.settings.items():
                         for seed in range(choice.seeds or table.seeds):
@@ -152,14 +152,17 @@ def _methods(panel: Panel, choice: Choice) -> Sequence[str]:
     return choice.methods if len(panel.settings) == 1 else [name for name in choice.methods if name in panel.methods]
 
 
-def _options(panel: Panel, method: str, dataset: str, rate: float, choice: Choice, lookup: Lookup) -> dict[str, object]:
+def _options(
+    table: Table, panel: Panel, method: str, dataset: str, rate: float, choice: Choice, lookup: Lookup
+) -> dict[str, object]:
+    fixed: dict[str, object] = {} if table.epochs is None else {"epochs": table.epochs}
     backbone = panel.backbone if method not in panel.keeps_backbone else None
     tuned = None
     if choice.config != "default":
         ruling = panel.protocols[choice.protocol]
         rule = ruling.rule_of(method) or get_protocol(ruling.protocol).selection
         tuned = lookup(method, dataset, panel.noise, rate, backbone=backbone, protocol=ruling.protocol, selection=rule)
-    return {**(tuned or {}), **({} if backbone is None else {"backbone": backbone})}
+    return {**fixed, **(tuned or {}), **({} if backbone is None else {"backbone": backbone})}
 
 
 def _label(table: Table, panel: Panel, setting: str, trusted_size: int) -> str:

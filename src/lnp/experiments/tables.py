@@ -96,6 +96,7 @@ class Table:
         source: Where it is in the paper.
         seeds: How many seeds it is run with.
         patience: Epochs without a better score after which a stage ends, the same for every method; 0 never.
+        epochs: Most epochs of the main stage, the same for every method; ``None`` for each method's own number.
         panels: What is run.
         measure: What the published numbers are; empty where there are none.
         published: (dataset, rate, method) → number.
@@ -111,6 +112,7 @@ class Table:
     measure: str = ""
     published: Mapping[tuple[str, float, str], Published] = field(default_factory=dict)
     stand_ins: Mapping[str, str] = field(default_factory=dict)
+    epochs: int | None = None
 
 
 def table_names() -> list[str]:
@@ -141,6 +143,7 @@ def parse_table(name: str, text: str) -> Table:
             source=raw["source"],
             seeds=raw["seeds"],
             patience=raw.get("patience", 0),
+            epochs=raw.get("epochs"),
             panels=tuple(_panel(panel, rulings) for panel in raw["panel"]),
             measure=published.get("measure", ""),
             published=dict(_published(published)),
