@@ -1,8 +1,8 @@
 """What the channel model finds out before it trains: a first T, the network that goes with it, and what it explains.
 
 The channel model compares noise that treats all classes alike with a T that has a row of its own for each class, both
-with every variant of the network, by how likely unseen labels are (:mod:`lnp.methods.channel.learning`). The audit goes on
-from its T with networks of its own, which learn from more of the labels.
+with every variant of the network, by how likely unseen labels are (:mod:`lnp.methods.channel.learning`). The audit goes
+on from its T with networks of its own, which learn from more of the labels.
 """
 
 from __future__ import annotations
