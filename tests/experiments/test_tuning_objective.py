@@ -11,7 +11,8 @@ from lnp.datasets.catalog import load_dataset
 from lnp.datasets.dataset import Dataset
 from lnp.engine.history import History
 from lnp.errors import ConfigError
-from lnp.experiments.protocol import prepare
+from lnp.experiments.matched import MatchedScore, match_twins
+from lnp.experiments.protocol import Task, prepare
 from lnp.experiments.run import run
 from lnp.experiments.spec import RunSpec
 from lnp.experiments.tuning_objective import EVERY, Hopeless, score
@@ -127,6 +128,22 @@ def test_reports_come_from_the_last_stage_with_the_best_so_far(dataset: Dataset)
     second = [record.score for record in run(replace(spec, seed=1)).result.history]
     assert [step for step, _ in heard] == [10, 20, 30, 50, 60]
     assert heard[-1][1] == pytest.approx((max(scores) + max(second[:20])) / 2)
+
+
+def test_configurations_are_compared_by_the_matched_score(dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The epoch is kept by the rule as it is; what is matched is the score of what was kept."""
+
+    def halved(task: Task) -> MatchedScore:
+        return MatchedScore(((0.5, task.selection),))
+
+    plain, heard = score(make_spec("gcn"), dataset), list[list[float]]()
+    for judge in (match_twins, halved):
+        monkeypatch.setattr("lnp.experiments.tuning_objective.match_twins", judge)
+        heard.append([])
+        found = score(make_spec("gcn"), dataset, report=lambda step, value: bool(heard[-1].append(value)))
+        assert found == pytest.approx(plain if judge is match_twins else plain / 2, abs=1e-15)
+    assert heard[0] == heard[1]
+    assert len(heard[0]) > 3
 
 
 def test_a_rule_without_a_score_cannot_tune(dataset: Dataset) -> None:

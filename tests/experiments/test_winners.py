@@ -46,6 +46,7 @@ def test_options_that_are_the_default_are_left_out() -> None:
     found = entry["found"]
     assert (found["trials"], found["complete"], found["pruned"], found["failed"]) == (3, 2, 1, 0)
     assert (found["score"], found["default_score"], found["code_version"]) == (0.5, 0.4, "abc")
+    assert found["matched"] is True  # entries without it were compared by another score
     assert winner(study(score=None)) is None
 
 
