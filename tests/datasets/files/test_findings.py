@@ -46,6 +46,19 @@ def test_edges_are_counted_as_sets_count_them(edges: list[tuple[int, int]]) -> N
     assert found.count("isolated nodes") == 5 - len({node for pair in pairs for node in pair})
 
 
+def test_twins_are_mentioned_where_there_are_many() -> None:
+    path = [(i, i + 1) for i in range(8)]
+    # 10 and 11 share two neighbours, 12 and 13 two others; leaves of one hub do not count.
+    doubled = [(a, hub) for a, hubs in ((10, (0, 3)), (11, (0, 3)), (12, (1, 6)), (13, (1, 6))) for hub in hubs]
+    leaves = [(4, 9), (4, 14), (4, 15)]
+    found = summary([*path, *doubled, *leaves], [0] * 16)
+    assert found.count("twin nodes") == 4
+    message = next(one.message for one in found.findings if one.what == "twin nodes")
+    assert message.startswith("4 nodes have exactly the same neighbours as another, for instance n10 and n11.")
+    assert summary([*path, *leaves], [0] * 16).count("twin nodes") == 0
+    assert summary([*path, *doubled[:4]], [0] * 12).count("twin nodes") == 0  # two of twelve
+
+
 def test_classes_and_trust() -> None:
     labels = [0] * 60 + [1] * 6 + [2] * 3 + [-1] * 4
     path = [(i, i + 1) for i in range(72)]

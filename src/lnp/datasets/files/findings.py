@@ -11,12 +11,13 @@ from lnp.datasets.import_summary import ClassRow, ColumnRow, Finding, ImportSumm
 from lnp.graph.graph import Graph
 from lnp.graph.homophily import adjusted_homophily, edge_homophily
 from lnp.graph.labels import UNKNOWN, ObservedLabels
+from lnp.graph.twins import have_twin
 
 __all__ = ["describe"]
 
-RARE, UNEVEN, MIXED = 5, 10.0, 0.2
+RARE, UNEVEN, MIXED, TWINS = 5, 10.0, 0.2, 0.2
 """Labels of a class that is small, ratio of classes that are uneven, homophily beyond chance below which neighbours
-hardly agree."""
+hardly agree, share of nodes with a twin from which on they are mentioned."""
 
 
 def describe(
@@ -97,10 +98,26 @@ def _about_edges(graph: Graph, edges: EdgeList) -> list[Finding]:
             "speak for such a node."
         )
         found.append(Finding("isolated nodes", int(isolated.size), message))
+    found += _about_twins(graph)
     if edges.unused:
         message = f"Column {name_list(edges.unused)} of the edge table plays no part."
         found.append(Finding("unused edge columns", len(edges.unused), message))
     return found
+
+
+def _about_twins(graph: Graph) -> list[Finding]:
+    several = np.flatnonzero(np.diff(graph.adjacency.indptr) > 1)  # leaves of one hub are no wonder
+    twins = several[have_twin(graph, several, several)]
+    if twins.size < TWINS * graph.node_count:
+        return []
+    assert graph.node_ids is not None
+    first, second = int(twins[0]), int(twins[have_twin(graph, twins, twins[:1])][0])
+    message = (
+        f"{counted(twins.size, 'node has', 'nodes have')} exactly the same neighbours as another, for instance "
+        f"{graph.node_ids[first]} and {graph.node_ids[second]}. Is each a thing of its own? A label of one tells that "
+        "of the other, so accuracy on such nodes says little about the rest."
+    )
+    return [Finding("twin nodes", int(twins.size), message)]
 
 
 def _about_labels(graph: Graph, given: NDArray[np.int64], labels: ObservedLabels) -> list[Finding]:
