@@ -49,6 +49,20 @@ def test_trials_winners_and_more_trials(call, one, tmp_path: Path) -> None:
     assert len(runs) == 2
 
 
+def test_finals_decide_by_more_seeds(call, one, tmp_path: Path) -> None:
+    plan = json.loads(call(*one, "--trials", 3, "--finalists", 2, "--dry-run", "--json").stdout)
+    assert (plan["trials"], plan["final_trials"]) == (6, 6)
+    assert "then up to 6 in finals, about " in call(*one, "--finalists", 2, "--dry-run").stdout
+    result = call(*one, "--trials", 3, "--finalists", 2, "--final-seeds", 4, "--json")
+    assert result.exit_code == 0, result.stderr
+    written = json.loads((tmp_path / "tuned.json").read_text(encoding="utf-8"))
+    assert [entry["found"]["seeds"] for entry in written] == [4, 4]
+    assert sorted(json.loads(result.stdout)["winners"], key=lambda entry: entry["rate"]) == written
+    # What one seed finds later does not replace it.
+    assert call(*one, "--trials", 4).exit_code == 0
+    assert json.loads((tmp_path / "tuned.json").read_text(encoding="utf-8")) == written
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -20,13 +20,20 @@ def study(
     backbone: str | None = None,
     q: float = 0.5,
     seeds: int = 1,
+    finalists: int = 0,
 ):
     """A study as far as winners look at it."""
     spec = RunSpec(dataset="cora", method="gce", rate=rate, protocol="paper")
     default = {"q": 0.7, "hidden": 64}
     best = SimpleNamespace(value=score, number=2, user_attrs={"options": {"q": q, "hidden": 64}, "sampler_seed": 11})
     inner = SimpleNamespace(
-        spec=spec, backbone=backbone, selection="val-clean", default=default, seeds=seeds, space={"q": (0.5,)}
+        spec=spec,
+        backbone=backbone,
+        selection="val-clean",
+        default=default,
+        seeds=seeds,
+        space={"q": (0.5,)},
+        finalists=finalists,
     )
     return SimpleNamespace(
         spec=inner,
@@ -47,6 +54,8 @@ def test_options_that_are_the_default_are_left_out() -> None:
     assert (found["trials"], found["complete"], found["pruned"], found["failed"]) == (3, 2, 1, 0)
     assert (found["score"], found["default_score"], found["code_version"]) == (0.5, 0.4, "abc")
     assert found["matched"] is True  # entries without it were compared by another score
+    assert "finalists" not in found
+    assert winner(study(finalists=4))["found"]["finalists"] == 4
     assert winner(study(score=None)) is None
 
 

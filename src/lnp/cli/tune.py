@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,8 @@ from lnp.cli.words import duration, read_list, read_rates
 
 if TYPE_CHECKING:
     from lnp.experiments.configs import Entry
+    from lnp.experiments.tuning import OnTrial, TrialEvent
+    from lnp.experiments.tuning_final import Final
     from lnp.experiments.tuning_study import StudySpec
     from lnp.experiments.tuning_trials import Trials
 
@@ -29,6 +32,10 @@ def tune(
     protocol: Annotated[str, typer.Option(help="paper, random or strict: whose rule selects.")] = "paper",
     trials: Annotated[int, typer.Option(min=1, help="Configurations tried for each, the default first.")] = 12,
     seeds: Annotated[int, typer.Option(min=1, help="Runs whose mean score counts.")] = 1,
+    finalists: Annotated[
+        int, typer.Option(min=0, help="So many of the best, and the default, are judged again by --final-seeds.")
+    ] = 0,
+    final_seeds: Annotated[int, typer.Option(min=1, help="Runs whose mean score decides among finalists.")] = 3,
     patience: Annotated[
         int | None, typer.Option(min=0, help="Epochs without a better score that end a stage, not the table's number.")
     ] = None,
@@ -51,19 +58,23 @@ def tune(
     """Searches for the best configuration of each method, dataset, noise, rate and backbone of a table.
 
     Every method has the same number of trials, the first of them with its default configuration. The score is that of
-    the protocol's selection rule; no test label is read. Every trial is kept in the study file at once. The same
+    the protocol's selection rule; no test label is read. The best of a dozen by one seed is often the luckiest, so with
+    --finalists the best few are judged again by more seeds. Every trial is kept in the study file at once. The same
     command, stopped in whatever way, goes on where it was; with more trials it goes further. Winners are added to a
     JSON file that `lnp reproduce --config FILE` takes.
+
+        lnp tune table-2 --methods gcn,lnp-v2 --datasets cora --trials 12 --finalists 4 --workers 2
     """
-    from lnp.cli.progress import step_progress
     from lnp.experiments.configs import read_entries
     from lnp.experiments.grid import Choice
     from lnp.experiments.reproduce import tables_of
-    from lnp.experiments.tuning import TrialEvent, Tuner
+    from lnp.experiments.tuning import Tuner, trials_left
     from lnp.experiments.tuning_file import TuningFile
+    from lnp.experiments.tuning_final import Final, finals, run_finals
     from lnp.experiments.tuning_study import TuningOptions, find_studies
     from lnp.experiments.winners import write_winners
 
+    final = Final(finalists=finalists, seeds=final_seeds)
     choice = Choice(
         methods=read_list(methods), datasets=read_list(datasets), rates=read_rates(rates), protocol=protocol
     )
@@ -72,13 +83,39 @@ def tune(
     if dry_run:
         file = TuningFile(study, sampler_seed) if study.is_file() else None
         known = [file.find(spec, any_code=any_code) if file else None for spec in specs]
-        _report_plan(_summary(name, specs, known, trials, workers, unavailable), as_json=as_json)
+        plan = _summary(name, specs, known, trials, workers, unavailable)
+        _report_plan(plan | _plan_of_finals(specs, final, workers, plan), as_json=as_json)
         return
     file = TuningFile(study, sampler_seed, () if start is None else read_entries(start))
     studies = [file.open(spec, any_code=any_code) for spec in specs]
     summary = _summary(name, specs, studies, trials, workers, unavailable)
     tuner = Tuner(trials=trials, workers=workers, threads=threads, seconds=None if timeout is None else 60 * timeout)
-    with step_progress(name, summary["left"]) as advance:
+    judged: list[Trials] = []
+    try:
+        with _shown(name, summary["left"], out, trials) as on_trial:
+            tuner.run(studies, on_trial)
+        if finalists and not sum(trials_left(one, trials) for one in studies):
+            judged = finals(studies, file, final)
+            left = sum(trials_left(one, one.spec.finalists + 1) for one in judged)
+            with _shown(f"{name}, finals", left, out, 1) as on_trial:
+                run_finals(judged, tuner, on_trial)
+    except KeyboardInterrupt:
+        write_winners(judged or studies, out, trials=1 if judged else trials)
+        typer.echo(f"Stopped. Finished trials are in {study}; the same command goes on from there.", err=True)
+        raise typer.Exit(STOPPED) from None
+    found = write_winners(judged or studies, out, trials=1 if judged else trials)
+    _report(summary, studies, found, trials, out, as_json=as_json)
+    if len(found) < len(studies) and timeout is None:
+        raise typer.Exit(FAILED)
+
+
+@contextmanager
+def _shown(name: str, left: int, out: Path, trials: int) -> Iterator[OnTrial]:
+    """A progress bar, and what is to be called after every trial: winners of a study that is done are written."""
+    from lnp.cli.progress import step_progress
+    from lnp.experiments.winners import write_winners
+
+    with step_progress(name, left) as advance:
 
         def on_trial(event: TrialEvent) -> None:
             if event.study_done:
@@ -87,16 +124,7 @@ def tune(
                 score = "" if event.value is None else f" {event.value:.4f}"
                 advance(f"{event.trials.spec.label}: {event.kind}{score}", int(event.kind != "retried"))
 
-        try:
-            tuner.run(studies, on_trial)
-        except KeyboardInterrupt:
-            write_winners(studies, out, trials=trials)
-            typer.echo(f"Stopped. Finished trials are in {study}; the same command goes on from there.", err=True)
-            raise typer.Exit(STOPPED) from None
-    found = write_winners(studies, out, trials=trials)
-    _report(summary, studies, found, trials, out, as_json=as_json)
-    if len(found) < len(studies) and timeout is None:
-        raise typer.Exit(FAILED)
+        yield on_trial
 
 
 def _summary(
@@ -124,14 +152,27 @@ def _summary(
     }
 
 
+def _plan_of_finals(specs: list[StudySpec], final: Final, workers: int, plan: dict[str, Any]) -> dict[str, Any]:
+    """At most so many trials, and the time with them."""
+    if final.finalists == 0:
+        return {}
+    runs = (final.finalists + 1) * final.seeds
+    seconds = sum(runs * spec.guessed_seconds / spec.seeds for spec in specs) / workers
+    return {
+        "final_trials": (final.finalists + 1) * len(specs),
+        "estimated_seconds": round(plan["estimated_seconds"] + seconds, 1),
+    }
+
+
 def _report_plan(summary: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(summary)
         return
     _say_unavailable(summary)
+    then = f"then up to {summary['final_trials']} in finals, " if "final_trials" in summary else ""
     print_text(
-        f"{summary['name']}: {summary['studies']} studies, {summary['trials']} trials, {summary['left']} left, about "
-        f"{duration(summary['estimated_seconds'])}."
+        f"{summary['name']}: {summary['studies']} studies, {summary['trials']} trials, {summary['left']} left, {then}"
+        f"about {duration(summary['estimated_seconds'])}."
     )
 
 

@@ -170,8 +170,12 @@ class Trials:
 
     def best(self) -> FrozenTrial | None:
         """The complete trial with the best score, of equal ones the earliest."""
+        return next(iter(self.ranked()), None)
+
+    def ranked(self) -> list[FrozenTrial]:
+        """The complete trials, the best score first, of equal ones the earliest."""
         done = [trial for trial in self._all() if trial.state.name == "COMPLETE"]
-        return max(done, key=lambda trial: (trial.value, -trial.number)) if done else None
+        return sorted(done, key=lambda trial: (-(trial.value or 0.0), trial.number))
 
     def default_score(self) -> float | None:
         """The score of the default configuration."""

@@ -30,8 +30,9 @@ def have_twin(graph: Graph, nodes: NDArray[np.int64], among: NDArray[np.int64]) 
     mine, other = places[: nodes.size], places[nodes.size :]
     # A node is not its own twin: where it is among the others itself, another must share its mark.
     count = np.bincount(other, minlength=places.max(initial=-1) + 1)
-    found = count[mine] - np.isin(nodes, among) > 0
-    return found & (np.diff(graph.adjacency.indptr)[nodes] > 0)
+    found: NDArray[np.bool_] = count[mine] - np.isin(nodes, among) > 0
+    linked: NDArray[np.bool_] = np.diff(graph.adjacency.indptr)[nodes] > 0
+    return found & linked
 
 
 def _marks(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -41,7 +42,8 @@ def _marks(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.uint64]:
     # Running sums wrap around; their differences are right all the same.
     sums = np.zeros((links.indices.size + 1, 2), np.uint64)
     np.cumsum(numbers[links.indices], axis=0, out=sums[1:])
-    return sums[links.indptr[1:]] - sums[links.indptr[:-1]]
+    marks: NDArray[np.uint64] = sums[links.indptr[1:]] - sums[links.indptr[:-1]]
+    return marks
 
 
 def _places(marks: NDArray[np.uint64]) -> NDArray[np.int64]:
