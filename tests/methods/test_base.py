@@ -15,7 +15,8 @@ from lnp.errors import ConfigError
 from lnp.graph.labels import ObservedLabels
 from lnp.methods.base import Method, MethodConfig
 from lnp.methods.batch import Batch, full_batch
-from lnp.methods.channel.model import LEAST, OWN_ROWS
+from lnp.methods.channel.learning import OWN_ROWS
+from lnp.methods.channel.transition import LEAST
 from lnp.methods.gcn import Plain, PlainConfig
 from lnp.methods.registry import METHODS, create_method, make_config, option_names
 from lnp.nn.gcn import GCN
