@@ -62,6 +62,18 @@ def test_a_final_is_gone_on_with_and_not_held_twice(searches, file: TuningFile) 
     assert searches[0].spec.name != again[0].spec.name
 
 
+def test_a_search_that_goes_further_is_judged_anew(searches, file: TuningFile) -> None:
+    """What is found later gets its chance; a final of the old finalists would be over."""
+    final = Final(finalists=99, seeds=1)
+    run_finals(finals(searches, file, final), Tuner(trials=1))
+    Tuner(trials=7).run(searches)
+    judged = finals(searches, file, final)
+    run_finals(judged, Tuner(trials=1))
+    for search, one in zip(searches, judged, strict=True):
+        found = [trial.user_attrs["options"] for trial in one.ranked()]
+        assert all(trial.user_attrs["options"] in found for trial in search.ranked())
+
+
 def test_a_search_without_a_score_has_no_final(tiny, file: TuningFile) -> None:
     specs, _ = find_studies([tiny()], Choice(rates=[0.4]), TuningOptions())
     assert finals([file.open(spec) for spec in specs], file, Final(finalists=2)) == []

@@ -20,7 +20,7 @@ def study(
     backbone: str | None = None,
     q: float = 0.5,
     seeds: int = 1,
-    finalists: int = 0,
+    finalists: tuple[dict[str, object], ...] = (),
 ):
     """A study as far as winners look at it."""
     spec = RunSpec(dataset="cora", method="gce", rate=rate, protocol="paper")
@@ -55,7 +55,7 @@ def test_options_that_are_the_default_are_left_out() -> None:
     assert (found["score"], found["default_score"], found["code_version"]) == (0.5, 0.4, "abc")
     assert found["matched"] is True  # entries without it were compared by another score
     assert "finalists" not in found
-    assert winner(study(finalists=4))["found"]["finalists"] == 4
+    assert winner(study(finalists=({"q": 0.1}, {"q": 0.3})))["found"]["finalists"] == 2
     assert winner(study(score=None)) is None
 
 

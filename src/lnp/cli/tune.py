@@ -96,7 +96,7 @@ def tune(
             tuner.run(studies, on_trial)
         if finalists and not sum(trials_left(one, trials) for one in studies):
             judged = finals(studies, file, final)
-            left = sum(trials_left(one, one.spec.finalists + 1) for one in judged)
+            left = sum(trials_left(one, len(one.spec.finalists) + 1) for one in judged)
             with _shown(f"{name}, finals", left, out, 1) as on_trial:
                 run_finals(judged, tuner, on_trial)
     except KeyboardInterrupt:

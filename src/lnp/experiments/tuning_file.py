@@ -55,28 +55,23 @@ class TuningFile:
             storage.engine.dispose()  # the connections that made the tables
             self._storage: BaseStorage = storage
 
-    def open(
-        self, spec: StudySpec, first: Sequence[dict[str, object]] | None = None, *, any_code: bool = False
-    ) -> Trials:
+    def open(self, spec: StudySpec, *, any_code: bool = False) -> Trials:
         """The study, made if it is not there.
 
         Args:
             spec: Which.
-            first: Configurations that a new study tries after the default, in place of those found elsewhere.
             any_code: Go on with the latest one that was begun with another version of the code.
         """
-        found = self.find(spec, first, any_code=any_code)
+        found = self.find(spec, any_code=any_code)
         if found is not None:
             return found
         with quiet_optuna():
             from optuna import create_study
 
             study = create_study(storage=self._storage, study_name=spec.name, direction="maximize", load_if_exists=True)
-        return self._trials(spec, study, first)
+        return self._trials(spec, study)
 
-    def find(
-        self, spec: StudySpec, first: Sequence[dict[str, object]] | None = None, *, any_code: bool = False
-    ) -> Trials | None:
+    def find(self, spec: StudySpec, *, any_code: bool = False) -> Trials | None:
         """The study, if it is there."""
         name = spec.name
         if any_code and name not in self._names:
@@ -86,14 +81,15 @@ class TuningFile:
         with quiet_optuna():
             from optuna import load_study
 
-            return self._trials(spec, load_study(study_name=name, storage=self._storage), first)
+            return self._trials(spec, load_study(study_name=name, storage=self._storage))
 
-    def _trials(self, spec: StudySpec, study: Study, first: Sequence[dict[str, object]] | None) -> Trials:
-        from optuna.pruners import MedianPruner
+    def _trials(self, spec: StudySpec, study: Study) -> Trials:
+        from optuna.pruners import MedianPruner, NopPruner
 
-        study.pruner = MedianPruner(n_startup_trials=RANDOM_TRIALS, n_min_trials=MEDIAN_OF)
-        found = starting_points(self.start, spec) if first is None else first
-        return Trials(spec, study, self.sampler_seed, found)
+        # Finalists are few and all good: each is judged by all its seeds.
+        search = MedianPruner(n_startup_trials=RANDOM_TRIALS, n_min_trials=MEDIAN_OF)
+        study.pruner = NopPruner() if spec.finalists else search
+        return Trials(spec, study, self.sampler_seed, spec.finalists or starting_points(self.start, spec))
 
     @cached_property
     def _names(self) -> list[str]:

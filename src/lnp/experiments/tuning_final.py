@@ -2,7 +2,8 @@
 
 With one seed the best of a dozen trials is mostly the luckiest: a score on validation nodes differs by a point or more
 from seed to seed, and the largest of many is above its own mean. So the best few and the default are scored again, each
-by the same seeds, and the best mean wins. That is a study of its own, beside the search, resumable like it.
+by the same seeds, and the best mean wins. That is a study of its own, beside the search, resumable like it; a search
+that goes further and finds others has another final.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Final:
 def finals(searches: Sequence[Trials], file: TuningFile, final: Final) -> list[Trials]:
     """The final of each search that has a score."""
     return [
-        file.open(replace(search.spec, seeds=final.seeds, finalists=len(best)), best)
+        file.open(replace(search.spec, seeds=final.seeds, finalists=best))
         for search in searches
         if (best := _finalists(search, final.finalists)) is not None
     ]
@@ -51,7 +52,7 @@ def run_finals(studies: Sequence[Trials], tuner: Tuner, on_trial: OnTrial | None
         replace(tuner, trials=count + 1).run(list(group), on_trial)
 
 
-def _finalists(search: Trials, most: int) -> list[dict[str, object]] | None:
+def _finalists(search: Trials, most: int) -> tuple[dict[str, object], ...] | None:
     """The best configurations, each once and none of them the default; ``None`` before the first score."""
     ranked = search.ranked()
     if not ranked:
@@ -61,8 +62,8 @@ def _finalists(search: Trials, most: int) -> list[dict[str, object]] | None:
         options = dict(trial.user_attrs["options"])
         if options not in (search.spec.default, *distinct):
             distinct.append(options)
-    return distinct[:most]
+    return tuple(distinct[:most])
 
 
 def _count(study: Trials) -> int:
-    return study.spec.finalists
+    return len(study.spec.finalists)

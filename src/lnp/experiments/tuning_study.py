@@ -61,15 +61,15 @@ class StudySpec:
         facts: Of its dataset.
         seeds: Runs whose mean score counts.
         wide: Whether the space is.
-        finalists: In a final, how many configurations are judged beside the default (see
-            :mod:`lnp.experiments.tuning_final`); 0 for a search.
+        finalists: In a final, the configurations that are judged beside the default (see
+            :mod:`lnp.experiments.tuning_final`); none in a search. Others make another final.
     """
 
     spec: RunSpec
     facts: DatasetFacts
     seeds: int
     wide: bool = False
-    finalists: int = 0
+    finalists: tuple[dict[str, object], ...] = ()
 
     @cached_property
     def space(self) -> Space:
@@ -109,7 +109,7 @@ class StudySpec:
     def settings(self) -> str:
         """Equal for studies that differ in the code alone: whatever determines a score, and the space."""
         whole = [identify(self.spec, self.facts).settings, digest(self.space), self.seeds, self.spec.patience, MATCHED]
-        whole += [f"final of {self.finalists}"] if self.finalists else []
+        whole += [self.finalists] if self.finalists else []
         return f"{self.label}, {self.selection} {_digest(whole)}"
 
     @property

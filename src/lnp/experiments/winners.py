@@ -39,7 +39,7 @@ def winner(study: Trials) -> Entry | None:
         "sampler_seed": best.user_attrs.get("sampler_seed"),
         "seeds": study.spec.seeds,
         "matched": True,
-        **({"finalists": study.spec.finalists} if study.spec.finalists else {}),
+        **({"finalists": len(study.spec.finalists)} if study.spec.finalists else {}),
         "patience": spec.patience,
         "code_version": study.code_version,
         "space": digest(study.spec.space),
