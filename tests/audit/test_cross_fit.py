@@ -10,7 +10,7 @@ import torch
 
 import lnp.audit.cross_fit as module
 from lnp.audit.calibration import quality_calibration_error
-from lnp.audit.cross_fit import NETWORKS, audit_network, cross_fit
+from lnp.audit.cross_fit import audit_network, cross_fit, network_count
 from lnp.audit.network import ChannelNetworkConfig
 from lnp.datasets.synthetic import SyntheticConfig, synthetic
 from lnp.graph.labels import ObservedLabels
@@ -63,7 +63,8 @@ def test_same_seed_same_scores_and_a_label_of_no_set_plays_no_part() -> None:
     hidden[unused] = (hidden[unused] + 1) % 3
     done: list[int] = []
     first = cross_fit(few, quick, Seeds(0), lambda: done.append(1))
-    assert len(done) == NETWORKS == 36
+    assert len(done) == network_count(batch.node_count) == 42
+    assert network_count(10**6) == 36  # nobody looks for similar nodes there
     again = cross_fit(replace(few, given=hidden), quick, Seeds(0))
     np.testing.assert_array_equal(first.quality, again.quality)
 
@@ -87,7 +88,7 @@ def test_without_trusted_nodes_it_still_works() -> None:
     batch, truth = flipped(0.2, trusted=0)
     done: list[int] = []
     scores = cross_fit(batch, replace(CONFIG, epochs=30), Seeds(0), lambda: done.append(1))
-    assert len(done) == NETWORKS
+    assert len(done) == network_count(batch.node_count)
     found = noise_detection(scores.quality, batch.noisy_labels.numpy() != truth)
     assert found.auroc is not None
     assert found.auroc > 0.8

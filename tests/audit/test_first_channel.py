@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lnp.audit.first_channel import STEPS, learn_first_channel
+from lnp.audit.first_channel import learn_first_channel, steps
 from lnp.audit.network import ChannelNetworkConfig
 from lnp.datasets.synthetic import SyntheticConfig, synthetic
 from lnp.graph.labels import ObservedLabels
@@ -38,10 +38,11 @@ def corrupted(noise: np.ndarray) -> Batch:
 ])  # fmt: skip
 def test_the_channel_is_found_and_what_its_rows_gain(noise: np.ndarray, least: float, most: float) -> None:
     done: list[int] = []
-    found = learn_first_channel(corrupted(noise), CONFIG, Seeds(0), lambda: done.append(1))
+    batch = corrupted(noise)
+    found = learn_first_channel(batch, CONFIG, Seeds(0), lambda: done.append(1))
     assert least < found.gain < most
     np.testing.assert_allclose(found.transition, noise, atol=0.2)
-    assert len(done) == STEPS
+    assert len(done) == steps(batch.node_count)
 
 
 def test_same_seed_same_answer() -> None:

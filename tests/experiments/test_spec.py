@@ -41,3 +41,12 @@ def test_config_hash_depends_on_the_configuration_and_on_nothing_else() -> None:
     )
     assert plain.config_hash != RunSpec(dataset="digits", method="lnp-v2", options={"hidden": default + 1}).config_hash
     assert plain.config_hash != RunSpec(dataset="digits", method="lnp-v1").config_hash
+
+
+def test_an_option_that_came_later_leaves_the_name_of_a_configuration_as_it_was() -> None:
+    def named(**options: object) -> str:
+        return RunSpec(dataset="cora", method="gcn", options=options).config_hash
+
+    recorded = "0cb73cbea21a"  # by the code from before the option
+    assert named() == named(similar_weight=0.0) == recorded
+    assert named(similar_weight=1.0) != recorded

@@ -38,6 +38,7 @@ from lnp.seeds import Seeds
         ("hidden", 0, "`hidden` to be at least 1, but got 0"),
         ("layers", 0, "`layers` to be at least 1, but got 0"),
         ("epochs", -1, "`epochs` to be at least 0, but got -1"),
+        ("similar_weight", -1.0, "`similar_weight` to be in .* but got -1.0"),
     ],
 )
 def test_options_outside_their_range_are_named(option: str, value: object, message: str) -> None:
@@ -52,11 +53,21 @@ def test_every_option_reaches_the_network() -> None:
     assert isinstance(network(), GCN)
     assert isinstance(network(backbone="mlp"), MLP)
     assert isinstance(network(backbone="h2gcn"), H2GCN)
-    built = network(hidden=7, layers=3, dropout=0.25, normalisation="row", loop_weight=3, initialisation="fan-out")
+    shape = {"hidden": 7, "layers": 3, "dropout": 0.25, "initialisation": "fan-out"}
+    built = network(**shape, normalisation="row", loop_weight=3, similar_weight=0.5)
     assert [tuple(layer.weight.shape) for layer in built.layers] == [(4, 7), (7, 7), (7, 2)]
-    assert (built.dropout, built.propagation) == (0.25, "row+3")
+    assert (built.dropout, built.propagation) == (0.25, "row+3~0.5")
     assert built.layers[0].bias.any()  # glorot starts with zeros there
     assert network(backbone="h2gcn", self_in_two_hop=True).two_hop == "two-hop-with-self"
+
+
+@pytest.mark.parametrize("backbone", ["h2gcn", "mlp"])
+def test_similar_nodes_are_refused_where_a_backbone_has_no_place_for_them(backbone: str) -> None:
+    with pytest.raises(ConfigError, match=f"to be 0 with the backbone {backbone}, .* but got 1.0. Use gcn or sign"):
+        MethodConfig(backbone=backbone, similar_weight=1.0)
+    for method in ("nrgnn", "rtgnn"):
+        with pytest.raises(ConfigError, match="learns its links"):
+            make_config(method, {"similar_weight": 1.0})
 
 
 def test_every_option_is_documented_and_configurations_are_frozen() -> None:

@@ -10,12 +10,19 @@ from lnp.graph.graph import Graph
 from lnp.nn.backbone import BackboneSpec
 from lnp.nn.gcn import GCN
 from lnp.nn.graph_tensors import GraphTensors
-from lnp.nn.propagation import kind_and_loops, propagation_matrix
+from lnp.nn.propagation import parse_propagation, propagation_matrix
+from lnp.nn.similar_links import similar_links
 from lnp.seeds import Seeds
 
 
 def build(
-    layers: int = 2, *, inputs: int = 5, normalisation: str = "symmetric", dropout: float = 0.5, loops: float = 1.0
+    layers: int = 2,
+    *,
+    inputs: int = 5,
+    normalisation: str = "symmetric",
+    dropout: float = 0.5,
+    loops: float = 1.0,
+    similar: float = 0.0,
 ) -> GCN:
     spec = BackboneSpec(
         inputs=inputs,
@@ -25,14 +32,18 @@ def build(
         dropout=dropout,
         normalisation=normalisation,
         loop_weight=loops,
+        similar_weight=similar,
         initialisation="fan-out",  # its bias is not zero
     )
     return GCN(spec, Seeds(0).generator("initialisation"))
 
 
 def dense_formula(network: GCN, graph: Graph) -> np.ndarray:
-    kind, loops = kind_and_loops(network.propagation)
+    kind, loops, similar = parse_propagation(network.propagation)
     a = graph.adjacency.toarray().astype(np.float64) + loops * np.eye(graph.node_count)
+    if similar:
+        K = similar_links(graph.features).toarray()
+        a = a + similar * (K if kind == "row" else (K + K.T) / 2)
     degree = a.sum(axis=1)
     S = a / degree[:, None] if kind == "row" else a / np.sqrt(np.outer(degree, degree))
     hidden = np.asarray(graph.features.toarray() if sp.issparse(graph.features) else graph.features, np.float64)
@@ -46,12 +57,12 @@ def dense_formula(network: GCN, graph: Graph) -> np.ndarray:
 @pytest.mark.parametrize("normalisation", ["symmetric", "row"])
 @pytest.mark.parametrize("layers", [1, 2, 3])
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("loops", [0.3, 1.0, 10.0])
+@pytest.mark.parametrize(("loops", "similar"), [(0.3, 0.0), (1.0, 0.0), (10.0, 0.0), (1.0, 1.0), (0.3, 3.0)])
 def test_outputs_equal_the_dense_formula(
-    random_graph, normalisation: str, layers: int, sparse: bool, loops: float
+    random_graph, normalisation: str, layers: int, sparse: bool, loops: float, similar: float
 ) -> None:
     graph = random_graph(sparse=sparse)
-    network = build(layers, normalisation=normalisation, loops=loops).eval()
+    network = build(layers, normalisation=normalisation, loops=loops, similar=similar).eval()
     outputs = network(GraphTensors(graph)).detach().numpy()
     np.testing.assert_allclose(outputs, dense_formula(network, graph), atol=1e-5)
 

@@ -11,11 +11,13 @@ from lnp.errors import ConfigError
 from lnp.graph.graph import Graph
 from lnp.nn.propagation import (
     PROPAGATIONS,
-    kind_and_loops,
+    is_symmetric,
+    parse_propagation,
     propagation_matrix,
     propagation_name,
     two_hop_neighbours,
 )
+from lnp.nn.similar_links import similar_links
 
 
 def adjacency(edges: list[tuple[int, int]], nodes: int) -> sp.csr_array:
@@ -93,11 +95,33 @@ def test_every_form_against_its_dense_formula(a: sp.csr_array, name: str) -> Non
     np.testing.assert_allclose(S.toarray(), expected, atol=1e-6)
 
 
-@given(st.sampled_from(("symmetric", "row")), st.floats(1e-3, 1e3))
-def test_names_tell_kind_and_loops(kind: str, loops: float) -> None:
-    name, (found, weight) = propagation_name(kind, loops), kind_and_loops(propagation_name(kind, loops))
-    assert (found, name.startswith(kind)) == (kind, True)
-    assert weight == pytest.approx(loops, rel=1e-5)
+@given(st.sampled_from(("symmetric", "row")), st.floats(1e-3, 1e3), st.just(0.0) | st.floats(1e-3, 1e3))
+def test_names_tell_kind_loops_and_similar_nodes(kind: str, loops: float, similar: float) -> None:
+    name = propagation_name(kind, loops, similar)
+    found = parse_propagation(name)
+    assert (found.kind, name.startswith(kind)) == (kind, True)
+    assert (found.loops, found.similar) == pytest.approx((loops, similar), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["symmetric~1", "row~1", "symmetric+0.3~3", "row+10~0.5"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_similar_nodes_stand_beside_the_links(random_graph, name: str, sparse: bool) -> None:  # type: ignore[no-untyped-def]
+    graph = random_graph(sparse=sparse)
+    kind, loops, similar = parse_propagation(name)
+    K = similar_links(graph.features).toarray().astype(np.float64)
+    base = graph.adjacency.toarray() + loops * np.eye(graph.node_count)
+    base = base + similar * (K if kind == "row" else (K + K.T) / 2)
+    degree = base.sum(axis=1)
+    S = propagation_matrix(graph.adjacency, name, graph.features)
+    expected = base / degree[:, None] if kind == "row" else base / np.sqrt(np.outer(degree, degree))
+    np.testing.assert_allclose(S.toarray(), expected, atol=1e-6)
+    assert K.any()
+    assert is_symmetric(name) == np.allclose(S.toarray(), S.toarray().T)
+
+
+def test_similar_nodes_need_features() -> None:
+    with pytest.raises(ValueError, match="'row~1' needs features"):
+        propagation_matrix(adjacency([(0, 1)], 2), "row~1")
 
 
 def test_isolated_node_keeps_itself() -> None:

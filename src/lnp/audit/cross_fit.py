@@ -24,17 +24,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lnp.audit.channel_fit import ChannelFit, believed, fit_channel, fit_doubts, weights_of
-from lnp.audit.first_channel import STEPS, learn_first_channel
+from lnp.audit.first_channel import learn_first_channel, steps
 from lnp.audit.folds import FOLDS, OnNetwork, draw_folds, out_of_fold
 from lnp.audit.network import ChannelNetworkConfig
 from lnp.audit.posterior import Floats, label_posterior, log_likelihood, quality_of
 from lnp.audit.transition import uniform_transition
 from lnp.methods.base import MethodConfig
 from lnp.methods.batch import Batch
-from lnp.methods.channel.config import VARIANTS
+from lnp.methods.channel.config import VARIANTS, affordable
 from lnp.seeds import Generator, Seeds
 
-__all__ = ["NETWORKS", "LabelScores", "audit_network", "cross_fit"]
+__all__ = ["LabelScores", "audit_network", "cross_fit"]
 
 FIRST_GAIN, GAIN = 0.05, 0.07
 """By how many nats a label rows of their own must beat equal rows: in the channel model, or with these networks."""
@@ -63,8 +63,10 @@ much, until the channel keeps the classes apart by itself."""
 SAMPLE = 20_000
 """So many labels are enough to fit a channel; with more, these are drawn."""
 
-NETWORKS = STEPS + (len(SHARES) + len(VARIANTS)) * FOLDS
-"""How many networks :func:`cross_fit` reports; each step of the first channel counts as one."""
+
+def network_count(node_count: int) -> int:
+    """How many networks :func:`cross_fit` reports; each step of the first channel counts as one."""
+    return steps(node_count) + (len(SHARES) + len(affordable(VARIANTS, node_count))) * FOLDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +141,7 @@ def cross_fit(
         fits = fit_doubts(*seen, checks=checks, equal_rows=equal_rows)
         return Explanation(logs, fits, _evidence(*seen, max(fits, key=lambda fit: fit.score)))
 
+    variants = affordable(VARIANTS, batch.node_count)
     first = learn_first_channel(batch, config, seeds, on_network)
     channel = first.transition
     for share in SHARES:
@@ -148,14 +151,14 @@ def cross_fit(
     if first.gain < FIRST_GAIN:
         uniform = uniform_transition(PRESUMED_RATE, batch.class_count)
         alike = replace(config, trusted_share=0.0, class_presence=0.0)  # a trusted label weighs as much as any other
-        tried = [judged(replace(alike, variant=variant), uniform) for variant in VARIANTS]
+        tried = [judged(replace(alike, variant=variant), uniform) for variant in variants]
         scores = np.array([fit_channel(logs[nodes], some, checks=checks, equal_rows=True).score for logs in tried])
         equal = explained(_average(tried, scores), equal_rows=True)
         if not best.beats(equal):
             together = _average(tried, VARIANT_SHARE * scores)
             best = explained(OWN_SHARE * best.logs + (1 - OWN_SHARE) * together, equal_rows=True)
     elif on_network is not None:
-        for _ in range(len(VARIANTS) * FOLDS):  # not needed
+        for _ in range(len(variants) * FOLDS):  # not needed
             on_network()
     return _score(best.logs[noisy], labels, best.fits)
 

@@ -18,15 +18,17 @@ from lnp.engine.fit import FitOptions, fit
 from lnp.engine.history import EpochRecord
 from lnp.engine.selection import select_last
 from lnp.methods.batch import Batch
-from lnp.methods.channel.config import CANDIDATES, VARIANTS, ChannelConfig
+from lnp.methods.channel.config import CANDIDATES, VARIANTS, ChannelConfig, affordable
 from lnp.methods.channel.learning import LIGHT_STAGE
 from lnp.methods.channel.model import Channel
 from lnp.seeds import Seeds
 
-__all__ = ["STEPS", "FirstChannel", "learn_first_channel"]
+__all__ = ["FirstChannel", "learn_first_channel", "steps"]
 
-STEPS = 2 * len(CANDIDATES) + 2
-"""First rows and equal rows with every variant, the labels as they are, own rows; a light T_C is not counted."""
+
+def steps(node_count: int) -> int:
+    """First rows and equal rows with every variant, the labels as they are, own rows; a light T_C is not counted."""
+    return 2 * len(affordable(CANDIDATES, node_count)) + 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,7 @@ def learn_first_channel(
         batch: Graph, noisy and trusted labels; at least two noisy ones.
         config: Backbone and size.
         seeds: Where all draws come from.
-        on_step: Called after each of the :data:`STEPS`.
+        on_step: Called after each of the :func:`steps`.
     """
     options = ChannelConfig(
         backbone=config.backbone,

@@ -17,7 +17,7 @@ import numpy as np
 from torch import Tensor
 
 from lnp.audit.cleanlab_scores import cleanlab_scores, plain_probabilities, require_cleanlab
-from lnp.audit.cross_fit import NETWORKS, LabelScores, audit_network, cross_fit
+from lnp.audit.cross_fit import LabelScores, audit_network, cross_fit, network_count
 from lnp.audit.folds import FOLDS, OnNetwork
 from lnp.audit.posterior import label_posterior, quality_of
 from lnp.audit.transition import FLOOR, estimate_transition, fit_transition
@@ -45,7 +45,7 @@ def networks_to_train(scorer: str, labels: ObservedLabels) -> int:
     """How many networks a scorer trains, for progress bars."""
     if labels.noisy_nodes.size == 0 or scorer == "model":
         return 0
-    return FOLDS if scorer == "cleanlab" else NETWORKS
+    return FOLDS if scorer == "cleanlab" else network_count(labels.node_count)
 
 
 def score_labels(

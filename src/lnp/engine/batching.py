@@ -132,6 +132,11 @@ def make_feed(
     """
     if batching.kind == "full":
         return FullFeed(full_batch(graph, observed, train, device=device))
+    if config.similar_weight > 0:
+        raise ConfigError(
+            f"Expected `similar_weight` to be 0 with batch {batching.kind!r}, which follows the graph's own links, but "
+            f"got {config.similar_weight}. Use batch 'full'."
+        )
     batch = full_batch(graph, observed, train, device=device, tensors=Layerwise(graph, device=device))
     if batching.kind == "neighbours":
         return NeighbourFeed(batch, config, batching.size, batching.fan_out)

@@ -34,6 +34,7 @@ from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.large.terms import MANY, MOST, written_out
 from lnp.nn import hops
 from lnp.nn.graph_tensors import LARGE, WIDTHS
+from lnp.nn.similar_links import COUNT
 
 __all__ = [
     "COLUMNS",
@@ -165,12 +166,17 @@ def _propagation(config: MethodConfig, sizes: Sizes, large: bool) -> int:
     if config.backbone == "h2gcn":
         total = 8 * (sizes.entries + sizes.two_hop_entries) + 8 * sizes.nodes
     elif config.backbone == "gcn":
-        total = turned * sizes.propagation + (4 * sizes.nodes * sizes.features if _known(config, sizes) else 0)
+        similar = 8 * COUNT * sizes.nodes if config.similar_weight > 0 else 0
+        total = turned * (sizes.propagation + similar) + (
+            4 * sizes.nodes * sizes.features if _known(config, sizes) else 0
+        )
         total += round(MOST * 2 * sizes.propagation) if large else 0
     else:
         total = 0
-    if isinstance(config, ChannelConfig) and "smooth" in config.candidates and config.backbone != "gcn":
-        total += turned * sizes.propagation
+    if isinstance(config, ChannelConfig):
+        candidates = config.candidates(sizes.nodes)
+        total += turned * sizes.propagation if "smooth" in candidates and config.backbone != "gcn" else 0
+        total += turned * (sizes.propagation + 8 * COUNT * sizes.nodes) if "similar" in candidates else 0
     return total
 
 
@@ -188,7 +194,7 @@ def _hops(config: MethodConfig, sizes: Sizes) -> int:
 
 def _path(config: ChannelConfig, sizes: Sizes) -> int:
     """What stands beside the backbones of lnp-channel, in matrices of one row per node and the width of the path."""
-    candidates, adjacency = config.candidates, 0
+    candidates, adjacency = config.candidates(sizes.nodes), 0
     count = 3 + 2 * 3  # three networks have weights for "links" in any variant; and the best epoch's, old and new
     if {"links", "features"} & set(candidates):
         count += 2 * 3 + 2  # two networks keep three activations, and the backward pass adds two

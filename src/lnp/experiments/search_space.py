@@ -37,6 +37,7 @@ NETWORK: dict[str, tuple[Value, ...]] = {
     "dropout": (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8),
     "normalisation": ("row", "symmetric"),
     "loop_weight": (0.1, 0.3, 1.0, 3.0, 10.0, 30.0),
+    "similar_weight": (0.0, 1.0, 3.0),
 }
 """What every network has."""
 
@@ -60,6 +61,10 @@ LNP: dict[str, tuple[Value, ...]] = {
 
 FINE_TUNED: dict[str, tuple[Value, ...]] = {**NETWORK, "fine_tune_learning_rate": (1e-3, 3e-3, 1e-2, 3e-2)}
 
+LEARNS_LINKS: dict[str, tuple[Value, ...]] = {
+    option: values for option, values in FINE_TUNED.items() if option != "similar_weight"
+}
+
 TRANSITION: dict[str, tuple[Value, ...]] = {
     **FINE_TUNED,
     "estimator": ("estimate", "anchors"),
@@ -73,7 +78,7 @@ SPACES: dict[str, dict[str, tuple[Value, ...]]] = {
     "lnp-v2": LNP,
     "lnp-channel": {
         **NETWORK,
-        "variant": ("smooth", "features", "links", "plain"),
+        "variant": ("smooth", "similar", "features", "links", "plain"),
         "trusted_weight": (0.03, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0),
         "gain": (0.0, 0.05, 10.0),
         "targets": ("given", "posterior"),
@@ -104,7 +109,7 @@ SPACES: dict[str, dict[str, tuple[Value, ...]]] = {
         "trusted_weight": (1.0, 3.0, 10.0, 30.0, 100.0),
     },
     "nrgnn": {
-        **FINE_TUNED,
+        **LEARNS_LINKS,
         "candidates": (5, 10, 25),
         "pseudo_links": (5, 10, 25),
         "link_threshold": (0.05, 0.1, 0.3),
@@ -113,7 +118,7 @@ SPACES: dict[str, dict[str, tuple[Value, ...]]] = {
         "pseudo_term": (0.01, 0.1, 1.0, 10.0),
     },
     "rtgnn": {
-        **FINE_TUNED,
+        **LEARNS_LINKS,
         "candidates": (5, 10, 25),
         "link_threshold": (0.05, 0.2, 0.5),
         "confidence": (0.7, 0.8, 0.9, 0.95),
@@ -173,7 +178,7 @@ def space_of(method: str, default: MethodConfig, *, wide: bool = False) -> Space
         raise UnknownNameError("method with a search space", method, SPACES)
     space: dict[str, tuple[Value, ...]] = {}
     for option, values in (SPACES[method] | OF_BACKBONE.get(default.backbone, {})).items():
-        if option in ("normalisation", "loop_weight") and default.backbone != "gcn":
+        if option in ("normalisation", "loop_weight", "similar_weight") and default.backbone != "gcn":
             continue
         every = (*values, *(WIDE.get(option, ()) if wide else ()), getattr(default, option))
         distinct = tuple(dict.fromkeys(every))

@@ -14,6 +14,9 @@ from lnp.methods.registry import entry, make_config
 
 __all__ = ["RunSpec"]
 
+LATER: dict[str, object] = {"similar_weight": 0.0}
+"""Options that every method has got since the first records, with the value that changes nothing."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunSpec:
@@ -71,6 +74,10 @@ class RunSpec:
 
     @property
     def config_hash(self) -> str:
-        """A digest of the method's whole configuration."""
-        text = json.dumps([self.method, asdict(self.config())], sort_keys=True)
+        """A digest of the method's whole configuration.
+
+        Options of :data:`LATER` are left out where they are off, so that records from before keep their name.
+        """
+        options = {name: value for name, value in asdict(self.config()).items() if LATER.get(name) != value}
+        text = json.dumps([self.method, options], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -42,7 +42,9 @@ class MethodConfig:
         layers: Number of layers (GCN, MLP), rounds (H2GCN) or hops (SIGN).
         dropout: Share of hidden entries dropped in training.
         normalisation: "symmetric" or "row" propagation (GCN, SIGN).
-        loop_weight: λ of A + λ I, what a node counts beside one neighbour (GCN, SIGN).
+        loop_weight: λ of A + λ I + μ K, what a node counts beside one neighbour (GCN, SIGN).
+        similar_weight: μ, what the nodes with the most similar features count together beside one neighbour, 0 for
+            nothing (GCN, SIGN).
         initialisation: "glorot", or "fan-out" as in the released LNP code.
         self_in_two_hop: H2GCN with a node in its own two-hop set, as in public code.
         epochs: Epochs of the main stage.
@@ -56,6 +58,7 @@ class MethodConfig:
     dropout: float = 0.5
     normalisation: str = "symmetric"
     loop_weight: float = 1.0
+    similar_weight: float = 0.0
     initialisation: str = "glorot"
     self_in_two_hop: bool = False
     epochs: int = 200
@@ -67,6 +70,12 @@ class MethodConfig:
         check_choice("normalisation", self.normalisation, ("symmetric", "row"))
         check_choice("initialisation", self.initialisation, INITIALISATIONS)
         check_range("loop_weight", self.loop_weight, 1e-3, 1e3)
+        check_range("similar_weight", self.similar_weight, 0, 1e3)
+        if self.similar_weight > 0 and self.backbone not in ("gcn", "sign"):
+            raise ConfigError(
+                f"Expected `similar_weight` to be 0 with the backbone {self.backbone}, which has no place for links "
+                f"between similar nodes, but got {self.similar_weight}. Use gcn or sign."
+            )
         check_range("dropout", self.dropout, 0, 0.95)
         check_range("learning_rate", self.learning_rate, 0, 10)
         check_range("weight_decay", self.weight_decay, 0, 10)
@@ -79,7 +88,7 @@ class MethodConfig:
     @property
     def propagation(self) -> str:
         """The name of S (see :mod:`lnp.nn.propagation`)."""
-        return propagation_name(self.normalisation, self.loop_weight)
+        return propagation_name(self.normalisation, self.loop_weight, self.similar_weight)
 
     def network(self, inputs: int, outputs: int, generator: Generator) -> Backbone:
         """A fresh backbone of this configuration."""
@@ -91,6 +100,7 @@ class MethodConfig:
             dropout=self.dropout,
             normalisation=self.normalisation,
             loop_weight=self.loop_weight,
+            similar_weight=self.similar_weight,
             initialisation=self.initialisation,
             self_in_two_hop=self.self_in_two_hop,
         )

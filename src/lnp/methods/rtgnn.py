@@ -74,6 +74,10 @@ class RTGNNConfig(FineTunedConfig):
         super().__post_init__()
         if self.backbone != "gcn":
             raise ConfigError(f"Expected `backbone` to be gcn, which RTGNN is made for, but got {self.backbone!r}.")
+        if self.similar_weight > 0:
+            raise ConfigError(
+                f"Expected `similar_weight` to be 0 (RTGNN learns its links), but got {self.similar_weight}."
+            )
         check_range("link_threshold", self.link_threshold, 0, 1)
         check_range("confidence", self.confidence, 0, 1)
         check_range("edge_term", self.edge_term, 0, math.inf)

@@ -27,6 +27,7 @@ class BackboneSpec:
         dropout: Share of hidden entries dropped in training.
         normalisation: "symmetric" or "row" propagation (GCN, SIGN).
         loop_weight: λ, what a node counts beside one neighbour (GCN, SIGN).
+        similar_weight: μ, what nodes with similar features count together beside one neighbour (GCN, SIGN).
         initialisation: How weights start; see :mod:`lnp.nn.linear`.
         self_in_two_hop: H2GCN with each node in its own two-hop set, as in public code.
     """
@@ -38,13 +39,14 @@ class BackboneSpec:
     dropout: float = 0.5
     normalisation: str = "symmetric"
     loop_weight: float = 1.0
+    similar_weight: float = 0.0
     initialisation: str = "glorot"
     self_in_two_hop: bool = False
 
     @property
     def propagation(self) -> str:
         """The name of S (see :mod:`lnp.nn.propagation`)."""
-        return propagation_name(self.normalisation, self.loop_weight)
+        return propagation_name(self.normalisation, self.loop_weight, self.similar_weight)
 
 
 class Backbone(nn.Module, ABC):

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from lnp.graph.graph import Graph
 from lnp.nn.graph_tensors import GraphTensors, InputFeatures
-from lnp.nn.propagation import kind_and_loops
+from lnp.nn.propagation import parse_propagation
 from lnp.nn.sampling import SampledNodes
 from lnp.nn.sparse import SparseMatrix
 from lnp.nn.two_hop import marked, two_hop_degrees
@@ -53,7 +53,7 @@ class Scales:
             if kind == "two-hop-with-self":  # whoever has a neighbour comes back to itself in two steps
                 degrees = degrees + (np.diff(self.adjacency.indptr) > 0)
         else:
-            degrees = np.asarray(self.adjacency.sum(axis=1), np.float64).ravel() + kind_and_loops(kind)[1]
+            degrees = np.asarray(self.adjacency.sum(axis=1), np.float64).ravel() + parse_propagation(kind).loops
         if kind.startswith("row"):
             return 1 / degrees, np.ones_like(degrees)
         root = np.power(degrees, -0.5, out=np.zeros_like(degrees), where=degrees > 0)
@@ -149,7 +149,7 @@ class GraphPart(GraphTensors):
         values *= left[sampled.nodes[:rows]].repeat(np.diff(links.indptr))
         shape = (rows, sampled.nodes.size)
         matrix = sp.csr_array((values, links.columns, links.indptr), shape=shape)
-        weight = 1.0 if kind == "two-hop-with-self" else kind_and_loops(kind)[1]
+        weight = 1.0 if kind == "two-hop-with-self" else parse_propagation(kind).loops
         if weight > 0:
             own = sampled.nodes[:rows]
             loops = sp.csr_array((weight * left[own] * right[own], np.arange(rows), np.arange(rows + 1)), shape=shape)

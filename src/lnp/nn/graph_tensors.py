@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from lnp.graph.graph import Graph
-from lnp.nn.propagation import propagation_matrix
+from lnp.nn.propagation import is_symmetric, propagation_matrix
 from lnp.nn.sparse import SparseMatrix, transformed
 
 __all__ = ["LARGE", "WIDTHS", "GraphTensors", "InputFeatures", "SideBySide"]
@@ -102,10 +102,8 @@ class GraphTensors:
     def propagation(self, kind: str) -> SparseMatrix:
         """S of the given kind (see :mod:`lnp.nn.propagation`), built at the first call."""
         if kind not in self._propagations:
-            matrix = propagation_matrix(self.graph.adjacency, kind)
-            self._propagations[kind] = SparseMatrix.from_scipy(
-                matrix, symmetric=not kind.startswith("row"), device=self.device
-            )
+            matrix = propagation_matrix(self.graph.adjacency, kind, self.graph.features)
+            self._propagations[kind] = SparseMatrix.from_scipy(matrix, symmetric=is_symmetric(kind), device=self.device)
         return self._propagations[kind]
 
     def propagation_rows(self, kind: str, rows: Tensor) -> SparseMatrix:

@@ -139,7 +139,7 @@ def build_hops(graph: Graph, kind: str, count: int, device: torch.device) -> lis
     if count * graph.node_count * graph.feature_count * 4 > IN_MEMORY:
         return [torch.from_numpy(hop).to(device) for hop in stored_hops(graph, kind, count).checked()[1:]]
     hops: list[Tensor | SparseMatrix] = []
-    matrix, current = propagation_matrix(graph.adjacency, kind), graph.features
+    matrix, current = propagation_matrix(graph.adjacency, kind, graph.features), graph.features
     for _ in range(count):
         current = next_hop(matrix, current)
         if isinstance(current, np.ndarray):
@@ -200,7 +200,7 @@ def _blocks(
         part = slice(start, min(start + block, graph.node_count))
         values = graph.features[part]
         yield 0, part, values if isinstance(values, np.ndarray) else values.toarray()
-    matrix = propagation_matrix(graph.adjacency, kind)
+    matrix = propagation_matrix(graph.adjacency, kind, graph.features)
     for hop in range(1, earlier.shape[0]):
         sparse = hop == 1 and not isinstance(graph.features, np.ndarray)
         for part, values in _products(matrix, graph.features if sparse else earlier[hop - 1], block):

@@ -214,7 +214,8 @@ class Layerwise(GraphTensors, EvaluatesNetworks):
 
     def _matrix(self, kind: str) -> RowBlocks:
         if kind not in self._matrices:
-            self._matrices[kind] = RowBlocks(propagation_matrix(self.graph.adjacency, kind), self.device)
+            matrix = propagation_matrix(self.graph.adjacency, kind, self.graph.features)
+            self._matrices[kind] = RowBlocks(matrix, self.device)
         return self._matrices[kind]
 
     def _two_hop(self, kind: str) -> Iterator[tuple[int, RowBlocks]]:

@@ -7,14 +7,14 @@ import re
 import pytest
 
 from lnp.errors import ConfigError
-from lnp.methods.channel.config import CANDIDATES, VARIANTS, ChannelConfig
+from lnp.methods.channel.config import CANDIDATES, MANY, VARIANTS, ChannelConfig, affordable
 from lnp.methods.registry import make_config
 
 
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("variant", "deep", "`variant` to be one of auto, features, links, plain, smooth, but got 'deep'"),
+        ("variant", "deep", "`variant` to be one of auto, features, links, plain, similar, smooth, but got 'deep'"),
         ("logit_bound", 0.0, "`logit_bound` to be in [0.001, 1e+06], but got 0.0"),
         ("logit_bound", math.nan, "`logit_bound` to be in [0.001, 1e+06], but got nan"),
         ("largest_strength", 0.5, "`largest_strength` to be in [1, 1e+09], but got 0.5"),
@@ -45,10 +45,22 @@ def test_the_ends_of_the_ranges_are_allowed() -> None:
 
 
 def test_auto_compares_the_candidates_and_a_variant_only_itself() -> None:
-    assert ChannelConfig().candidates == CANDIDATES
+    assert ChannelConfig().candidates(MANY) == CANDIDATES
     assert set(CANDIDATES) < set(VARIANTS)
     for variant in VARIANTS:
-        assert ChannelConfig(variant=variant).candidates == (variant,)
+        assert ChannelConfig(variant=variant).candidates(MANY + 1) == (variant,)
+
+
+def test_auto_looks_for_similar_nodes_where_that_is_affordable_and_new() -> None:
+    rest = ("smooth", "features", "links")
+    assert ChannelConfig().candidates(MANY + 1) == affordable(CANDIDATES, MANY + 1) == rest
+    assert ChannelConfig(similar_weight=1.0).candidates(10) == rest
+
+
+def test_similar_nodes_count_as_one_neighbour_unless_the_options_say_more() -> None:
+    assert ChannelConfig().similar_propagation == "row~1"
+    assert ChannelConfig().propagation == "row"
+    assert ChannelConfig(similar_weight=3.0, loop_weight=0.3).similar_propagation == "row+0.3~3"
 
 
 def test_every_option_is_documented_and_read_from_text() -> None:

@@ -14,7 +14,7 @@ from lnp.engine.fit import FitOptions, fit
 from lnp.engine.selection import select_last
 from lnp.methods.base import Epoch
 from lnp.methods.batch import Batch
-from lnp.methods.channel.config import VARIANTS, ChannelConfig
+from lnp.methods.channel.config import CANDIDATES, VARIANTS, ChannelConfig
 from lnp.methods.channel.crossed import crossed_evidence
 from lnp.methods.channel.learning import EQUAL_ROWS, FIRST_ROWS, LABELS, LIGHT_ROWS, OWN_ROWS
 from lnp.methods.channel.model import Channel
@@ -145,8 +145,8 @@ def test_training_leaves_t_alone(batch: Batch) -> None:
 @pytest.mark.parametrize(("before", "wins"), [(-10.0, True), (-0.01, False)])
 def test_what_explains_the_labels_best_says_how_t_c_counts(batch: Batch, before: float, wins: bool) -> None:
     model = build(batch, variant="auto", start_epochs=0)
-    model.findings.first_evidence.copy_(torch.tensor([-torch.inf, before, before - 1, before - 2]))
-    model.findings.equal_evidence.copy_(torch.tensor([-torch.inf, before - 3, before - 1, before - 2]))
+    model.findings.first_evidence.copy_(torch.tensor([-torch.inf, before, before - 1, before - 2, before - 4]))
+    model.findings.equal_evidence.copy_(torch.tensor([-torch.inf, before - 3, before - 1, before - 2, before - 4]))
     model._begin(LIGHT_ROWS, None, batch, Seeds(0).randomness())
     assert VARIANTS[int(model.learning)] == "features"  # the best with equal rows
     model.end_epoch(batch, epoch_with(random_probabilities(60), index=0, count=1))
@@ -188,14 +188,14 @@ def test_stages_share_one_cut_and_the_last_network_waits(batch: Batch) -> None:
             before.update({name: value.clone() for name, value in model.prior.state_dict().items()})
 
     fit(model, batch, select_last(), Seeds(0).randomness(), FitOptions(on_epoch=look))
-    names = [f"{rows} rows, {variant}" for rows in ("first", "equal") for variant in ("smooth", "features", "links")]
+    names = [f"{rows} rows, {variant}" for rows in ("first", "equal") for variant in CANDIDATES]
     names += ["labels", "own rows", "train"]
     assert stages == [name for name in names for _ in range(4)]
     assert all(torch.equal(cut, cuts[0]) for cut in cuts)
     assert all(torch.equal(value, before[name]) for name, value in start.items())
     end = model.prior.state_dict()
     moved = {name.split(".")[0] for name, value in start.items() if not torch.equal(value, end[name])}
-    assert moved == {"backbone", model.variant} - {"smooth"}
+    assert moved == {"backbone", model.variant} - {"smooth", "similar"}
     assert terms["labels"] == {"marginal_0", "marginal_1"}  # T_C is what they are asked about, so they do not learn it
     assert terms["own rows"] == {"marginal_0", "marginal_1", "trusted_ce_0", "trusted_ce_1"}
     assert terms["train"] == {"marginal", "trusted_ce"}

@@ -169,8 +169,8 @@ def test_auto_takes_what_suits_the_graph(homophily: float, signal: float, varian
 @pytest.mark.parametrize(("own", "variant"), [(-0.8, "links"), (-1.0, "features")])
 def test_each_kind_of_rows_has_its_own_best_variant(batch: Batch, own: float, variant: str) -> None:
     model = build(batch, variant="auto", gain=0.05)
-    model.findings.first_evidence.copy_(torch.tensor([-torch.inf, -1.2, -1.1, -1.0]))
-    model.findings.equal_evidence.copy_(torch.tensor([-torch.inf, -1.2, -0.9, -1.0]))
+    model.findings.first_evidence.copy_(torch.tensor([-torch.inf, -1.2, -1.1, -1.0, -1.3]))
+    model.findings.equal_evidence.copy_(torch.tensor([-torch.inf, -1.2, -0.9, -1.0, -1.3]))
     model._begin(OWN_ROWS, None, batch, Seeds(0).randomness())
     assert VARIANTS[int(model.learning)] == "links"
     model.findings.own_evidence.fill_(own)
@@ -307,8 +307,10 @@ def test_gradient_of_the_loss_by_finite_differences(batch: Batch, variant: str) 
     model.transition.copy_(torch.from_numpy(NOISE))
     graph, rng = batch.graph, np.random.default_rng(0)
     graph.features = graph.features.double()  # type: ignore[union-attr]
-    single, links = graph.propagation("row"), model.prior.adjacency_of(graph)
-    graph._propagations["row"] = SparseMatrix(single._forward.double(), single._backward.double())
+    links = model.prior.adjacency_of(graph)
+    for kind in ("row", "row~1"):
+        single = graph.propagation(kind)
+        graph._propagations[kind] = SparseMatrix(single._forward.double(), single._backward.double())
     model.prior.adjacency = SparseMatrix(links._forward.double(), links._backward.double())
     used = [p for name, p in model.prior.named_parameters() if name.startswith(("backbone", variant))]
     with torch.no_grad():

@@ -14,6 +14,7 @@ from lnp.graph.labels import ObservedLabels
 from lnp.methods.batch import Batch, full_batch
 from lnp.methods.channel.config import VARIANTS, ChannelConfig
 from lnp.methods.channel.prior import Path, Prior, logit_bound
+from lnp.nn.propagation import propagation_matrix
 from lnp.nn.sparse import SparseMatrix
 from lnp.seeds import Seeds
 
@@ -55,6 +56,24 @@ def test_smooth_averages_over_neighbours(batch: Batch, kind: str, steps: int, re
     for _ in range(steps):
         expected = (1 - restart) * matrix @ expected + restart * first
     np.testing.assert_allclose(logits(prior, batch, "smooth"), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["row", "symmetric"])
+def test_similar_nodes_are_neighbours_of_the_whole_network(batch: Batch, kind: str) -> None:
+    """The variant "similar" is the variant "smooth" of a network whose S has them everywhere."""
+    here, everywhere = (build(batch, normalisation=kind, similar_weight=weight) for weight in (0.0, 1.0))
+    found = logits(here, batch, "similar")
+    np.testing.assert_allclose(found, logits(everywhere, batch, "smooth"), atol=1e-5)
+    assert np.abs(found - logits(here, batch, "smooth")).max() > 1e-2
+
+
+def test_with_another_backbone_similar_nodes_are_in_the_averages_alone(batch: Batch) -> None:
+    prior = build(batch, backbone="mlp")
+    expected = first = logits(prior, batch, "plain")
+    matrix = propagation_matrix(batch.graph.graph.adjacency, "row~1", batch.graph.graph.features)
+    for _ in range(2):
+        expected = 0.8 * matrix @ expected + 0.2 * first
+    np.testing.assert_allclose(logits(prior, batch, "similar"), expected, atol=1e-5)
 
 
 def test_many_steps_of_smoothing_solve_the_diffusion_equation(batch: Batch) -> None:

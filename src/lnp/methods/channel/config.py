@@ -6,18 +6,29 @@ from dataclasses import dataclass
 
 from lnp.errors import ConfigError, check_choice, check_range
 from lnp.methods.base import MethodConfig
+from lnp.nn.propagation import propagation_name
 
-__all__ = ["CANDIDATES", "TARGETS", "VARIANTS", "ChannelConfig"]
+__all__ = ["CANDIDATES", "MANY", "TARGETS", "VARIANTS", "ChannelConfig", "affordable"]
 
-VARIANTS = ("plain", "smooth", "features", "links")
+VARIANTS = ("plain", "smooth", "features", "links", "similar")
 """What can stand beside the backbone; see :mod:`lnp.methods.channel.prior`."""
 
-CANDIDATES = ("smooth", "features", "links")
+CANDIDATES = ("smooth", "features", "links", "similar")
 """The variants that "auto" chooses from: one for graphs where neighbours are alike, one for graphs where a node's own
-features say more, one for graphs where it matters who the neighbours are."""
+features say more, one for graphs where it matters who the neighbours are, one for graphs with fewer links than a node
+has nodes that are like it."""
+
+MANY = 50_000
+"""Nodes from which on "auto" does not look for similar ones, which takes time with the square of their number: half a
+minute there."""
 
 TARGETS = ("given", "posterior")
 """What the last network can learn."""
+
+
+def affordable(variants: tuple[str, ...], node_count: int) -> tuple[str, ...]:
+    """Those of some variants that may be tried on a graph of that size without being asked for."""
+    return tuple(variant for variant in variants if variant != "similar" or node_count <= MANY)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +98,13 @@ class ChannelConfig(MethodConfig):
                 raise ConfigError(f"Expected `{name}` to be at least 1, but got {getattr(self, name)}.")
 
     @property
-    def candidates(self) -> tuple[str, ...]:
-        """The variants to compare."""
-        return CANDIDATES if self.variant == "auto" else (self.variant,)
+    def similar_propagation(self) -> str:
+        """The name of S with similar nodes in it: as the options say, or counting as one neighbour."""
+        return propagation_name(self.normalisation, self.loop_weight, self.similar_weight or 1.0)
+
+    def candidates(self, node_count: int) -> tuple[str, ...]:
+        """The variants to compare on a graph of that size; "similar" is no other than "smooth" where all have it."""
+        if self.variant != "auto":
+            return (self.variant,)
+        few = affordable(CANDIDATES, node_count)
+        return tuple(variant for variant in few if variant != "similar" or self.similar_weight == 0)

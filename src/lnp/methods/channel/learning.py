@@ -112,7 +112,7 @@ class LearnsTransition(Method):
         if not self._learns(batch):
             return stages
         for name, phase in (("first rows", FIRST_ROWS), ("equal rows", EQUAL_ROWS)):
-            for variant in config.candidates:
+            for variant in config.candidates(batch.node_count):
                 stages.append(self._estimate(f"{name}, {variant}", config.estimate_epochs, phase, variant))
         if 0 < light(batch) < LIGHTEST:
             stages.append(self._estimate(LIGHT_STAGE, config.estimate_epochs, LIGHT_ROWS))

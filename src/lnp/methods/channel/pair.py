@@ -39,9 +39,10 @@ def both_logits(
     paths = [getattr(network, variant) for network in networks] if variant in ("features", "links") else []
     hidden, beside = _draw(gcns, paths, graph.node_count, generator)
     first = networks[0]
-    propagation = graph.propagation(first.config.propagation)
+    config = first.config
+    propagation = graph.propagation(config.similar_propagation if variant == "similar" else config.propagation)
     logits = _convolve(gcns, graph, propagation, hidden)
-    if variant == "smooth":
+    if variant in ("smooth", "similar"):
         logits = first.smooth(logits, propagation)
     elif paths:
         logits = logits + _add(paths, graph.features if variant == "features" else first.adjacency_of(graph), beside)

@@ -5,10 +5,12 @@ r"""The prior :math:`P_\theta(y \mid G)`: a backbone, and what a graph may need 
 ``smooth``    :math:`Z_{t+1} = (1 - a) S Z_t + a Z_0` from :math:`Z_0 = B(G)`: labels that reach further (homophily)
 ``features``  :math:`Z = B(G) + \mathrm{relu}(X W + b)\,V`: a node's own features, unmixed with its neighbours'
 ``links``     :math:`Z = B(G) + \mathrm{relu}(A W + b)\,V`: *who* the neighbours are, whatever their features
+``similar``   as ``smooth`` with :math:`A + K` for A: ten nodes with similar features count as one neighbour more
 ============  ===================================================================================================
 
 B is any backbone, S its propagation matrix and A the adjacency matrix; for A a row of W belongs to each node. V starts
-at zero, so every variant but "smooth" starts as the plain one. Where labels are rare, "smooth" averages more often and
+at zero, so every variant but the smooth ones starts as the plain one. K is that of :mod:`lnp.nn.similar_links`; with a
+backbone other than a GCN it is in the averages alone. Where labels are rare, "smooth" averages more often and
 with a smaller a: most nodes have no labelled one within the reach of the backbone.
 """
 
@@ -24,6 +26,7 @@ from lnp.methods.batch import Batch
 from lnp.methods.channel.config import ChannelConfig
 from lnp.nn.diffusion import diffused
 from lnp.nn.dropout import dropout
+from lnp.nn.gcn import GCN
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.linear import Linear
 from lnp.nn.sparse import Multiplier, SparseMatrix
@@ -102,9 +105,13 @@ class Prior(nn.Module):
             generator: Source of dropout in training.
             bound: b, if not 0: z becomes :math:`z / \sqrt{1 + \lVert z \rVert^2 / b^2}`, which is shorter than b.
         """
-        logits: Tensor = self.backbone(graph, generator)
-        if variant == "smooth":
-            logits = self.smooth(logits, graph.propagation(self.config.propagation))
+        similar = graph.propagation(self.config.similar_propagation) if variant == "similar" else None
+        if similar is not None and isinstance(self.backbone, GCN):
+            logits = self.backbone(graph, generator, propagation=similar)
+        else:
+            logits = self.backbone(graph, generator)
+        if variant in ("smooth", "similar"):
+            logits = self.smooth(logits, similar or graph.propagation(self.config.propagation))
         elif variant == "features":
             logits = logits + self.features(graph.features, generator)
         elif variant == "links":
