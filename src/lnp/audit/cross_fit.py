@@ -34,7 +34,7 @@ from lnp.methods.batch import Batch
 from lnp.methods.channel.config import VARIANTS, affordable
 from lnp.seeds import Generator, Seeds
 
-__all__ = ["LabelScores", "audit_network", "cross_fit"]
+__all__ = ["LabelScores", "audit_network", "cross_fit", "network_count"]
 
 FIRST_GAIN, GAIN = 0.05, 0.07
 """By how many nats a label rows of their own must beat equal rows: in the channel model, or with these networks."""
