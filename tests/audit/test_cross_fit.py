@@ -63,7 +63,7 @@ def test_same_seed_same_scores_and_a_label_of_no_set_plays_no_part() -> None:
     hidden[unused] = (hidden[unused] + 1) % 3
     done: list[int] = []
     first = cross_fit(few, quick, Seeds(0), lambda: done.append(1))
-    assert len(done) == network_count(batch.node_count) == 42
+    assert len(done) == network_count(batch.node_count) == 38
     assert network_count(10**6) == 36  # nobody looks for similar nodes there
     again = cross_fit(replace(few, given=hidden), quick, Seeds(0))
     np.testing.assert_array_equal(first.quality, again.quality)

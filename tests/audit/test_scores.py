@@ -87,7 +87,7 @@ def test_nothing_to_score_where_all_is_checked(toy_task) -> None:
 
 def test_networks_are_counted_as_they_are_trained(toy_task) -> None:
     batch, method, perfect, _ = setting(toy_task)
-    for scorer, expected in (("cross-fit", 42), ("model", 0), ("cleanlab", 4)):
+    for scorer, expected in (("cross-fit", 38), ("model", 0), ("cleanlab", 4)):
         assert networks_to_train(scorer, toy_task.observed) == expected
     done: list[int] = []
     score_labels("cleanlab", method, batch, perfect, Seeds(0), lambda: done.append(1))
