@@ -60,8 +60,8 @@ SHARES = (1.0, 0.3, 0.3)
 much, until the channel keeps the classes apart by itself."""
 
 AVERAGED = ("plain", "smooth", "features", "links")
-"""The variants that are averaged where labels went wrong at random. Similar nodes are left out: they gained 0.004 of AP
-on CiteSeer and lost 0.018 on Chameleon."""
+"""The variants that are averaged where labels went wrong at random. Similar nodes are left out: they gained 0.003 and
+0.004 of AP on CiteSeer (two seeds) and lost 0.018 on Chameleon (one)."""
 
 SAMPLE = 20_000
 """So many labels are enough to fit a channel; with more, these are drawn."""
