@@ -89,6 +89,13 @@ def test_similar_nodes_are_refused_in_parts(kind: str, toy_task) -> None:  # typ
         make_feed(Batching(kind=kind), config, toy_task.graph, toy_task.observed, toy_task.split.train)
 
 
+@pytest.mark.parametrize("kind", ["neighbours", "clusters"])
+def test_a_path_from_the_links_is_refused_in_parts(kind: str, toy_task) -> None:  # type: ignore[no-untyped-def]
+    config = make_config("gcn", {"links_width": 4})
+    with pytest.raises(ConfigError, match=f"`links_width` to be 0 with batch '{kind}'.*Use batch 'full'"):
+        make_feed(Batching(kind=kind), config, toy_task.graph, toy_task.observed, toy_task.split.train)
+
+
 def test_a_fan_out_for_another_number_of_layers_is_refused(toy_task) -> None:  # type: ignore[no-untyped-def]
     config = make_config("gcn")
     batching = Batching(kind="neighbours", fan_out=(5, 5, 5))

@@ -12,6 +12,7 @@ from lnp.engine.feed import predict
 from lnp.engine.fit import _StageLoop, fit
 from lnp.engine.selection import Selection, select_last
 from lnp.errors import ConfigError
+from lnp.graph.graph import Graph
 from lnp.graph.labels import ObservedLabels
 from lnp.methods.base import Method, MethodConfig
 from lnp.methods.batch import Batch, full_batch
@@ -46,19 +47,32 @@ def test_options_outside_their_range_are_named(option: str, value: object, messa
         MethodConfig(**{option: value})
 
 
-def test_every_option_reaches_the_network() -> None:
+def test_every_option_reaches_the_network(tiny_graph: Graph) -> None:
+    observed = ObservedLabels(np.full(7, -1), np.zeros(7, bool), class_count=3)
+    batch = full_batch(tiny_graph, observed, np.arange(7))
+
     def network(**options: object) -> torch.nn.Module:
-        return MethodConfig(**options).network(4, 2, Seeds(0).generator("initialisation"))
+        return MethodConfig(**options).network(batch, Seeds(0).generator("initialisation"))
 
     assert isinstance(network(), GCN)
     assert isinstance(network(backbone="mlp"), MLP)
     assert isinstance(network(backbone="h2gcn"), H2GCN)
     shape = {"hidden": 7, "layers": 3, "dropout": 0.25, "initialisation": "fan-out"}
     built = network(**shape, normalisation="row", loop_weight=3, similar_weight=0.5)
-    assert [tuple(layer.weight.shape) for layer in built.layers] == [(4, 7), (7, 7), (7, 2)]
+    assert [tuple(layer.weight.shape) for layer in built.layers] == [(2, 7), (7, 7), (7, 3)]
     assert (built.dropout, built.propagation) == (0.25, "row+3~0.5")
     assert built.layers[0].bias.any()  # glorot starts with zeros there
     assert network(backbone="h2gcn", self_in_two_hop=True).two_hop == "two-hop-with-self"
+    linked = network(backbone="mlp", links_width=5, dropout=0.25)
+    assert isinstance(linked.backbone, MLP)
+    assert (tuple(linked.links.inner.weight.shape), linked.links.rate) == ((7, 5), 0.25)  # a row for each node
+
+
+def test_a_path_from_the_links_is_refused_where_there_is_no_place_for_it() -> None:
+    with pytest.raises(ConfigError, match=r"`links_width` to be 0 with the backbone sign, .* but got 8. Use gcn"):
+        MethodConfig(backbone="sign", links_width=8)
+    with pytest.raises(ConfigError, match=r"`links_width` to be 0, but got 8: here .* variant 'links'"):
+        make_config("lnp-channel", {"links_width": 8})
 
 
 @pytest.mark.parametrize("backbone", ["h2gcn", "mlp"])

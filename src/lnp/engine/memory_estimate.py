@@ -16,7 +16,7 @@ hidden layers   each kept once on a large graph and three times on a small one, 
                 by one; and one to three of them in the backward pass
 predictions     4 n c for each of the matrices that the losses keep, and :data:`COLUMNS` n: by count and measurement
 contrastive     16 n for each sampled negative on a small graph, whose exponentials are kept
-path            lnp-channel: weights with one row per node, their gradients, moments and copies, and its activations
+path            of the links: weights with one row per node, their gradients, moments and copies, its activations, and A
 ==============  ======================================================================================================
 
 For the other backbones the matrices and layers are counted likewise. Methods that build graphs of their own take more:
@@ -96,6 +96,8 @@ def estimate_memory(name: str, config: MethodConfig, sizes: Sizes, *, recompute:
         parts["contrastive"] = contrastive
     if isinstance(config, ChannelConfig):
         parts["path"] = _path(config, sizes)
+    elif config.links_width > 0:  # weights, gradients, two moments, two copies of the best; three activations and two
+        parts["path"] = 4 * n * config.links_width * (9 * networks + 2) + 8 * sizes.entries + 4 * n
     return parts
 
 
@@ -200,5 +202,5 @@ def _path(config: ChannelConfig, sizes: Sizes) -> int:
         count += 2 * 3 + 2  # two networks keep three activations, and the backward pass adds two
     if "links" in candidates:
         count += 2 * 3 - 3  # gradients and moments of two networks, while there is no best epoch
-        adjacency = 3 * (8 * sizes.entries + 4 * sizes.nodes)  # A, for each network
+        adjacency = 8 * sizes.entries + 4 * sizes.nodes
     return 4 * sizes.nodes * config.path_width * count + adjacency

@@ -38,6 +38,7 @@ NETWORK: dict[str, tuple[Value, ...]] = {
     "normalisation": ("row", "symmetric"),
     "loop_weight": (0.1, 0.3, 1.0, 3.0, 10.0, 30.0),
     "similar_weight": (0.0, 1.0, 3.0),
+    "links_width": (0, 16, 64),
 }
 """What every network has."""
 
@@ -62,7 +63,7 @@ LNP: dict[str, tuple[Value, ...]] = {
 FINE_TUNED: dict[str, tuple[Value, ...]] = {**NETWORK, "fine_tune_learning_rate": (1e-3, 3e-3, 1e-2, 3e-2)}
 
 LEARNS_LINKS: dict[str, tuple[Value, ...]] = {
-    option: values for option, values in FINE_TUNED.items() if option != "similar_weight"
+    option: values for option, values in FINE_TUNED.items() if option not in ("similar_weight", "links_width")
 }
 
 TRANSITION: dict[str, tuple[Value, ...]] = {
@@ -77,7 +78,7 @@ SPACES: dict[str, dict[str, tuple[Value, ...]]] = {
     "lnp-v1": LNP,
     "lnp-v2": LNP,
     "lnp-channel": {
-        **NETWORK,
+        **{option: values for option, values in NETWORK.items() if option != "links_width"},  # a variant of its own
         "variant": ("smooth", "similar", "features", "links", "plain"),
         "trusted_weight": (0.03, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0),
         "gain": (0.0, 0.05, 10.0),

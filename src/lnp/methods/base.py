@@ -45,6 +45,8 @@ class MethodConfig:
         loop_weight: λ of A + λ I + μ K, what a node counts beside one neighbour (GCN, SIGN).
         similar_weight: μ, what the nodes with the most similar features count together beside one neighbour, 0 for
             nothing (GCN, SIGN).
+        links_width: Width of a path from a node's row of A, which says who its neighbours are, 0 for none (GCN, H2GCN,
+            MLP).
         initialisation: "glorot", or "fan-out" as in the released LNP code.
         self_in_two_hop: H2GCN with a node in its own two-hop set, as in public code.
         epochs: Epochs of the main stage.
@@ -59,6 +61,7 @@ class MethodConfig:
     normalisation: str = "symmetric"
     loop_weight: float = 1.0
     similar_weight: float = 0.0
+    links_width: int = 0
     initialisation: str = "glorot"
     self_in_two_hop: bool = False
     epochs: int = 200
@@ -76,6 +79,12 @@ class MethodConfig:
                 f"Expected `similar_weight` to be 0 with the backbone {self.backbone}, which has no place for links "
                 f"between similar nodes, but got {self.similar_weight}. Use gcn or sign."
             )
+        check_range("links_width", self.links_width, 0, 4096)
+        if self.links_width > 0 and self.backbone == "sign":
+            raise ConfigError(
+                f"Expected `links_width` to be 0 with the backbone sign, whose rows are read without their links, but "
+                f"got {self.links_width}. Use gcn, h2gcn or mlp."
+            )
         check_range("dropout", self.dropout, 0, 0.95)
         check_range("learning_rate", self.learning_rate, 0, 10)
         check_range("weight_decay", self.weight_decay, 0, 10)
@@ -90,17 +99,25 @@ class MethodConfig:
         """The name of S (see :mod:`lnp.nn.propagation`)."""
         return propagation_name(self.normalisation, self.loop_weight, self.similar_weight)
 
-    def network(self, inputs: int, outputs: int, generator: Generator) -> Backbone:
-        """A fresh backbone of this configuration."""
+    def network(self, batch: Batch, generator: Generator, *, extra: int = 0) -> Backbone:
+        """A fresh backbone of this configuration, from the features of a graph to its classes.
+
+        Args:
+            batch: For its sizes.
+            generator: Draws the initial weights.
+            extra: Further columns that will stand beside the features.
+        """
         spec = BackboneSpec(
-            inputs=inputs,
-            outputs=outputs,
+            inputs=batch.graph.features.shape[1] + extra,
+            outputs=batch.class_count,
+            nodes=batch.node_count,
             hidden=self.hidden,
             layers=self.layers,
             dropout=self.dropout,
             normalisation=self.normalisation,
             loop_weight=self.loop_weight,
             similar_weight=self.similar_weight,
+            links_width=self.links_width,
             initialisation=self.initialisation,
             self_in_two_hop=self.self_in_two_hop,
         )

@@ -95,9 +95,8 @@ class CoteachingPlus(Method):
     def __init__(self, config: CoteachingPlusConfig, batch: Batch, generator: Generator) -> None:
         super().__init__()
         self.config = config
-        inputs = batch.graph.features.shape[1]
-        self.first = config.network(inputs, batch.class_count, generator)  # one stream after the other: never equal
-        self.second = config.network(inputs, batch.class_count, generator)
+        self.first = config.network(batch, generator)  # one stream after the other: never equal
+        self.second = config.network(batch, generator)
         self.register_buffer("epoch", torch.zeros((), dtype=torch.int64))
         self.register_buffer("forget_rate", torch.tensor(config.noise_rate or 0.0, dtype=torch.float64))
         self.register_buffer("second_is_better", torch.zeros((), dtype=torch.bool))
@@ -176,7 +175,7 @@ class CoteachingPlus(Method):
         unseen = torch.where(self.in_first_half[batch.noisy].unsqueeze(1), second, first)
         self.forget_rate.fill_(confident_noise_rate(unseen, batch.noisy_labels))
         for network in (self.first, self.second):
-            fresh = self.config.network(batch.graph.features.shape[1], batch.class_count, randomness.sampling)
+            fresh = self.config.network(batch, randomness.sampling)
             network.load_state_dict(fresh.state_dict())
 
 

@@ -81,7 +81,7 @@ class GCE(Method):
     def __init__(self, config: GCEConfig, batch: Batch, generator: Generator) -> None:
         super().__init__()
         self.config = config
-        self.classifier = config.network(batch.graph.features.shape[1], batch.class_count, generator)
+        self.classifier = config.network(batch, generator)
         self.register_buffer("keep", torch.ones(batch.node_count, dtype=torch.bool))
         self.register_buffer("best_likelihood", torch.zeros(batch.node_count))
 

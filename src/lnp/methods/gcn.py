@@ -37,7 +37,7 @@ class Plain(Method):
     def __init__(self, config: PlainConfig, batch: Batch, generator: Generator) -> None:
         super().__init__()
         self.config = config
-        self.classifier = config.network(batch.graph.features.shape[1], batch.class_count, generator)
+        self.classifier = config.network(batch, generator)
 
     def stages(self, batch: Batch) -> list[Stage]:
         """Training on T_N, then fine-tuning on T_C."""

@@ -46,7 +46,7 @@ class Joint(Method):
     def __init__(self, config: JointConfig, batch: Batch, generator: Generator) -> None:
         super().__init__()
         self.config = config
-        self.classifier = config.network(batch.graph.features.shape[1], batch.class_count, generator)
+        self.classifier = config.network(batch, generator)
 
     def stages(self, batch: Batch) -> list[Stage]:
         """One stage on both sets."""

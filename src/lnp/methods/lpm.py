@@ -134,7 +134,7 @@ class LPM(Method):
     def __init__(self, config: LPMConfig, batch: Batch, generator: Generator) -> None:
         super().__init__()
         self.config = config
-        self.classifier = config.network(batch.graph.features.shape[1], batch.class_count, generator)
+        self.classifier = config.network(batch, generator)
         self.aggregator = Aggregator(config.aggregator_hidden, generator)
         self.edges = EdgeSimilarity(batch.graph.graph, batch.graph.device)
         self.register_buffer("believed", torch.zeros(batch.node_count, dtype=torch.bool))

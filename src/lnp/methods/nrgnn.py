@@ -106,8 +106,8 @@ class NRGNN(Method):
         super().__init__()
         self.config = config
         inputs, n = batch.graph.features.shape[1], batch.node_count
-        self.classifier = config.network(inputs, batch.class_count, generator)
-        self.miner = config.network(inputs, batch.class_count, generator)
+        self.classifier = config.network(batch, generator)
+        self.miner = config.network(batch, generator)
         self.edge_predictor = EdgePredictor(
             inputs, config.edge_hidden, generator, normalisation=config.normalisation, loop_weight=config.loop_weight
         )

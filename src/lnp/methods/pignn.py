@@ -71,9 +71,8 @@ class PIGNN(Method):
     def __init__(self, config: PIGNNConfig, batch: Batch, generator: Generator) -> None:
         super().__init__()
         self.config = config
-        inputs = batch.graph.features.shape[1]
-        self.classifier = config.network(inputs, batch.class_count, generator)
-        self.pair_network = config.network(inputs, batch.class_count, generator)
+        self.classifier = config.network(batch, generator)
+        self.pair_network = config.network(batch, generator)
         self.register_buffer("epoch", torch.zeros((), dtype=torch.int64))
         self._pairs: tuple[GraphTensors, ConnectedPairs] | None = None  # a function of the graph, hence no state
 

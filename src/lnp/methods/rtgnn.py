@@ -99,8 +99,8 @@ class RTGNN(Method):
         super().__init__()
         self.config = config
         inputs = batch.graph.features.shape[1]
-        self.first = config.network(inputs, batch.class_count, generator)
-        self.second = config.network(inputs, batch.class_count, generator)
+        self.first = config.network(batch, generator)
+        self.second = config.network(batch, generator)
         self.edge_predictor = EdgePredictor(
             inputs,
             config.edge_hidden,

@@ -56,7 +56,7 @@ class SModel(Method):
         super().__init__()
         self.config = config
         c = batch.class_count
-        self.classifier = config.network(batch.graph.features.shape[1], c, generator)
+        self.classifier = config.network(batch, generator)
         uniform = torch.full((c, c), config.start_error / (c - 1)).fill_diagonal_(1 - config.start_error)
         self.register_buffer("start", uniform.log())
         self.offset = nn.Parameter(torch.zeros(c, c))

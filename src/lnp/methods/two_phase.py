@@ -40,9 +40,8 @@ class TwoPhase(nn.Module):
 
     def __init__(self, config: MethodConfig, batch: Batch, generator: Generator) -> None:
         super().__init__()
-        sizes = batch.graph.features.shape[1], batch.class_count
-        self.noisy_classifier = config.network(*sizes, generator)
-        self.classifier = config.network(*sizes, generator)
+        self.noisy_classifier = config.network(batch, generator)
+        self.classifier = config.network(batch, generator)
         self.register_buffer("transition", torch.eye(batch.class_count))
         self.register_buffer("corrected", torch.tensor(False))
 

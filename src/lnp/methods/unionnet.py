@@ -83,7 +83,7 @@ class UnionNET(Method):
     def __init__(self, config: UnionNETConfig, batch: Batch, generator: Generator) -> None:
         super().__init__()
         self.config = config
-        self.classifier = config.network(batch.graph.features.shape[1], batch.class_count, generator)
+        self.classifier = config.network(batch, generator)
         self.register_buffer("epoch", torch.zeros((), dtype=torch.int64))
         self.register_buffer("support", _support_sets(config, batch, generator))
         self.register_buffer("distribution", torch.zeros(batch.node_count, batch.class_count))

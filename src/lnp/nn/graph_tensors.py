@@ -17,6 +17,7 @@ Large graphs are computed leanly. Nothing else is computed, but in another order
 from __future__ import annotations
 
 import copy
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -98,6 +99,11 @@ class GraphTensors:
     def node_count(self) -> int:
         """The number of nodes n."""
         return self.graph.node_count
+
+    @cached_property
+    def links(self) -> SparseMatrix:
+        """A itself, whose rows say who a node's neighbours are."""
+        return SparseMatrix.from_scipy(self.graph.adjacency, symmetric=True, device=self.device)
 
     def propagation(self, kind: str) -> SparseMatrix:
         """S of the given kind (see :mod:`lnp.nn.propagation`), built at the first call."""

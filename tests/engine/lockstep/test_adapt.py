@@ -45,6 +45,7 @@ def test_says_why_not(toy_task, monkeypatch) -> None:
         ).graph,
     )
     assert "different graphs" in objection(methods, [batch, other])
+    assert "path from the links" in objection(two(toy_task, "gcn", links_width=4)[0], [batch, batch])
     assert "backbone mlp" in objection(two(toy_task, "gcn", backbone="mlp")[0], [batch, batch])
     monkeypatch.setattr(adapt, "LARGEST", 59)
     assert "60 nodes, more than 59" in objection(methods, [batch, batch])

@@ -299,6 +299,10 @@ def test_the_loss_is_cross_entropy_unless_t_has_rows_of_its_own(batch: Batch) ->
     torch.testing.assert_close(terms["trusted_ce"], weight * trusted)
 
 
+def doubled(matrix: SparseMatrix) -> SparseMatrix:
+    return SparseMatrix(matrix._forward.double(), matrix._backward.double())
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_gradient_of_the_loss_by_finite_differences(batch: Batch, variant: str) -> None:
     """Along random directions of all weights, in double precision, with everything behind the loss."""
@@ -307,11 +311,9 @@ def test_gradient_of_the_loss_by_finite_differences(batch: Batch, variant: str) 
     model.transition.copy_(torch.from_numpy(NOISE))
     graph, rng = batch.graph, np.random.default_rng(0)
     graph.features = graph.features.double()  # type: ignore[union-attr]
-    links = model.prior.adjacency_of(graph)
     for kind in ("row", "row~1"):
-        single = graph.propagation(kind)
-        graph._propagations[kind] = SparseMatrix(single._forward.double(), single._backward.double())
-    model.prior.adjacency = SparseMatrix(links._forward.double(), links._backward.double())
+        graph._propagations[kind] = doubled(graph.propagation(kind))
+    graph.__dict__["links"] = doubled(graph.links)
     used = [p for name, p in model.prior.named_parameters() if name.startswith(("backbone", variant))]
     with torch.no_grad():
         for p in used:

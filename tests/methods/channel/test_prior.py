@@ -13,9 +13,9 @@ from lnp.graph.graph import Graph
 from lnp.graph.labels import ObservedLabels
 from lnp.methods.batch import Batch, full_batch
 from lnp.methods.channel.config import VARIANTS, ChannelConfig
-from lnp.methods.channel.prior import Path, Prior, logit_bound
+from lnp.methods.channel.prior import Prior, logit_bound
+from lnp.nn.path import Path
 from lnp.nn.propagation import propagation_matrix
-from lnp.nn.sparse import SparseMatrix
 from lnp.seeds import Seeds
 
 
@@ -172,35 +172,6 @@ def test_dropout_only_in_training(batch: Batch, variant: str) -> None:
     one, two = (prior(batch.graph, variant, Seeds(seed).generator("dropout")) for seed in (0, 1))
     assert not torch.equal(one, two)
     assert torch.equal(one, prior(batch.graph, variant, Seeds(0).generator("dropout")))
-
-
-def test_a_path_drops_hidden_entries_and_keeps_their_mean() -> None:
-    path = Path(3, 2000, 1, 0.5, Seeds(0).generator("initialisation"))
-    with torch.no_grad():
-        path.outer.weight.fill_(1.0)
-    matrix = torch.ones(1, 3)
-    generator = Seeds(0).generator("dropout")
-    kept = path.eval()(matrix, generator).item()
-    dropped = [path.train()(matrix, generator).item() for _ in range(50)]
-    assert np.mean(dropped) == pytest.approx(kept, rel=0.02)
-    assert np.std(dropped) > 0.005 * kept
-
-
-def test_gradient_through_the_links_by_finite_differences(tiny_graph: Graph) -> None:
-    """A is kept once for both directions, for it is symmetric."""
-    matrix = SparseMatrix.from_scipy(tiny_graph.adjacency, symmetric=True)
-    double = SparseMatrix(matrix._forward.double(), matrix._backward.double())
-    path = Path(7, 4, 3, 0.0, Seeds(1).generator("initialisation")).double()
-    for weight in (path.outer.weight, path.inner.bias):  # an isolated node sits at the kink of relu where b is 0
-        torch.nn.init.normal_(weight, generator=torch.Generator().manual_seed(0))
-    weights = [path.inner.weight, path.inner.bias, path.outer.weight]
-
-    def forward(*values: torch.Tensor) -> torch.Tensor:
-        named = dict(zip(("inner.weight", "inner.bias", "outer.weight"), values, strict=True))
-        outputs: torch.Tensor = torch.func.functional_call(path, named, (double, None))
-        return outputs
-
-    assert torch.autograd.gradcheck(forward, [w.detach().requires_grad_() for w in weights])
 
 
 def test_the_width_is_that_of_the_argument_and_of_the_backbone_only(batch: Batch) -> None:

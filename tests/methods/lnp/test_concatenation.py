@@ -32,9 +32,9 @@ def test_each_network_is_a_linear_map_of_its_inputs(batch) -> None:  # type: ign
     trusted, noisy = Labelled(batch.trusted, batch.trusted_labels), Labelled(batch.noisy, batch.noisy_labels)
     s = batch.graph.propagation("symmetric") @ torch.eye(60)
     x, given = batch.graph.features, one_hot_columns(batch.graph, 3, noisy)
-    posterior = ConcatenatedPosterior(CONFIG, 8 + 3, 3, generator()).eval()
-    decoder = ConcatenatedDecoder(CONFIG, 8 + 6, 3, generator()).eval()
-    prior = ConcatenatedPrior(CONFIG, 8 + 3, 3, generator()).eval()
+    posterior = ConcatenatedPosterior(CONFIG, batch, generator(), extra=3).eval()
+    decoder = ConcatenatedDecoder(CONFIG, batch, generator(), extra=6).eval()
+    prior = ConcatenatedPrior(CONFIG, batch, generator(), extra=3).eval()
     with torch.no_grad():
         q = posterior(batch.graph, trusted, noisy, None)
         both = one_hot_columns(batch.graph, 3, noisy, trusted)

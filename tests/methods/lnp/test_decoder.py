@@ -56,7 +56,7 @@ def test_expected_log_likelihood_by_enumeration() -> None:
 
 
 def test_module_conditions_on_noisy_labels_only_when_given(batch) -> None:  # type: ignore[no-untyped-def]
-    decoder = Decoder(LNPConfig(hidden=5), 8, 3, Seeds(0).generator("initialisation")).eval()
+    decoder = Decoder(LNPConfig(hidden=5), batch, Seeds(0).generator("initialisation")).eval()
     trusted, noisy = Labelled(batch.trusted, batch.trusted_labels), Labelled(batch.noisy, batch.noisy_labels)
     posterior = torch.from_numpy(Seeds(1).generator("q").normal(size=(60, 3))).float()
     with torch.no_grad():

@@ -68,7 +68,7 @@ def test_fusion_gradient_by_finite_differences() -> None:
 
 
 def test_module_is_embedding_prototypes_and_fusion(batch) -> None:  # type: ignore[no-untyped-def]
-    posterior = Posterior(LNPConfig(hidden=5, scale=2.0), 8, 3, Seeds(0).generator("initialisation")).eval()
+    posterior = Posterior(LNPConfig(hidden=5, scale=2.0), batch, Seeds(0).generator("initialisation")).eval()
     trusted = Labelled(batch.trusted, batch.trusted_labels)
     noisy = Labelled(batch.noisy, batch.noisy_labels)
     with torch.no_grad():

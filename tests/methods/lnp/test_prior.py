@@ -18,7 +18,7 @@ def test_noisy_rows_move_half_way_to_the_prototype_of_their_given_label() -> Non
 
 
 def test_version_one_is_the_embedding_itself(batch) -> None:  # type: ignore[no-untyped-def]
-    prior = Prior(LNPConfig(hidden=5), 8, 3, Seeds(0).generator("initialisation")).eval()
+    prior = Prior(LNPConfig(hidden=5), batch, Seeds(0).generator("initialisation")).eval()
     noisy = Labelled(batch.noisy, batch.noisy_labels)
     with torch.no_grad():
         h = prior.embedding(batch.graph, None)

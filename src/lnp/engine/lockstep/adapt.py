@@ -55,6 +55,8 @@ def objection(methods: Sequence[Method], batches: Sequence[Batch]) -> str | None
         return f"{type(method).__name__} makes choices in a step that differ from seed to seed"
     if method.config.backbone != "gcn":
         return f"the backbone {method.config.backbone} has no form for several seeds"
+    if method.config.links_width > 0:
+        return "a path from the links has no form for several seeds"
     if batch.given.device.type != "cpu":
         return f"the device is {batch.given.device.type}, not the CPU"
     if batch.node_count > LARGEST:

@@ -84,6 +84,11 @@ class ChannelConfig(MethodConfig):
         super().__post_init__()
         check_choice("variant", self.variant, (*VARIANTS, "auto"))
         check_choice("targets", self.targets, TARGETS)
+        if self.links_width > 0:
+            raise ConfigError(
+                f"Expected `links_width` to be 0, but got {self.links_width}: here the path from the links is the "
+                "variant 'links', of the width `path_width`."
+            )
         check_range("logit_bound", self.logit_bound, 1e-3, 1e6)
         check_range("largest_strength", self.largest_strength, 1, 1e9)
         for name in ("restart", "far_restart", "rare"):

@@ -17,11 +17,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from lnp.methods.channel.prior import Path, Prior
+from lnp.methods.channel.prior import Prior
 from lnp.nn.dropout import dropout_factors
 from lnp.nn.gcn import GCN
 from lnp.nn.graph_tensors import GraphTensors, InputFeatures
 from lnp.nn.linear import Linear, multiply
+from lnp.nn.path import Path
 from lnp.nn.sparse import Multiplier
 from lnp.seeds import Generator
 
@@ -45,7 +46,7 @@ def both_logits(
     if variant in ("smooth", "similar"):
         logits = first.smooth(logits, propagation)
     elif paths:
-        logits = logits + _add(paths, graph.features if variant == "features" else first.adjacency_of(graph), beside)
+        logits = logits + _add(paths, graph.features if variant == "features" else graph.links, beside)
     return first.bounded(logits.view(graph.node_count, len(networks), -1), bound).unbind(1)
 
 

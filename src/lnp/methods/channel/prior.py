@@ -25,14 +25,13 @@ from torch import Tensor, nn
 from lnp.methods.batch import Batch
 from lnp.methods.channel.config import ChannelConfig
 from lnp.nn.diffusion import diffused
-from lnp.nn.dropout import dropout
 from lnp.nn.gcn import GCN
 from lnp.nn.graph_tensors import GraphTensors
-from lnp.nn.linear import Linear
-from lnp.nn.sparse import Multiplier, SparseMatrix
+from lnp.nn.path import Path
+from lnp.nn.sparse import SparseMatrix
 from lnp.seeds import Generator
 
-__all__ = ["Path", "Prior", "logit_bound"]
+__all__ = ["Prior", "logit_bound"]
 
 FEW = 7
 """Up to so many classes a bound is taken as it is."""
@@ -46,23 +45,6 @@ def logit_bound(bound: float, classes: int) -> float:
     the labels that it cannot foretell for noise.
     """
     return bound + math.log((classes - 1) / (FEW - 1)) if bound > 0 and classes > FEW else bound
-
-
-class Path(nn.Module):
-    r""":math:`\mathrm{relu}(M W + b)\,V` for a fixed matrix M; V starts at zero."""
-
-    def __init__(self, inputs: int, width: int, outputs: int, rate: float, generator: Generator) -> None:
-        super().__init__()
-        self.inner = Linear(inputs, width, generator)
-        self.outer = Linear(width, outputs, generator, bias=False)
-        nn.init.zeros_(self.outer.weight)
-        self.rate = rate
-
-    def forward(self, matrix: Tensor | Multiplier, generator: Generator | None) -> Tensor:
-        """What is added to the backbone's logits."""
-        hidden = dropout(self.inner(matrix).relu(), self.rate, generator if self.training else None)
-        outputs: Tensor = self.outer(hidden)
-        return outputs
 
 
 class Prior(nn.Module):
@@ -84,11 +66,10 @@ class Prior(nn.Module):
         super().__init__()
         inputs, classes, width = batch.graph.features.shape[1], batch.class_count, config.path_width
         self.config = config
-        self.backbone = replace(config, hidden=hidden).network(inputs, classes, generator)
+        self.backbone = replace(config, hidden=hidden).network(batch, generator)
         self.features = Path(inputs, width, classes, config.dropout, generator)
         self.links = Path(batch.node_count, width, classes, config.dropout, generator)
         self.register_buffer("far", (batch.given >= 0).sum() < config.rare * batch.node_count)
-        self.adjacency: SparseMatrix | None = None  # built when a variant asks for it
 
     def weights_of(self, variant: str) -> Iterator[nn.Parameter]:
         """What moves when the variant learns."""
@@ -115,7 +96,7 @@ class Prior(nn.Module):
         elif variant == "features":
             logits = logits + self.features(graph.features, generator)
         elif variant == "links":
-            logits = logits + self.links(self.adjacency_of(graph), generator)
+            logits = logits + self.links(graph.links, generator)
         return self.bounded(logits, bound)
 
     def smooth(self, logits: Tensor, propagation: SparseMatrix) -> Tensor:
@@ -128,9 +109,3 @@ class Prior(nn.Module):
     def bounded(self, logits: Tensor, bound: float) -> Tensor:
         """Logits ``(…, c)`` shorter than the bound, if it is not 0."""
         return logits if bound == 0 else logits * (1 + logits.square().sum(dim=-1, keepdim=True) / bound**2).rsqrt()
-
-    def adjacency_of(self, graph: GraphTensors) -> SparseMatrix:
-        """A, ready to be multiplied with."""
-        if self.adjacency is None:
-            self.adjacency = SparseMatrix.from_scipy(graph.graph.adjacency, symmetric=True, device=graph.device)
-        return self.adjacency

@@ -21,6 +21,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from lnp.methods.batch import Batch
 from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.embedding import Labelled, OnEmbeddings
 from lnp.nn.graph_tensors import GraphTensors
@@ -54,8 +55,8 @@ class Decoded:
 class Decoder(OnEmbeddings):
     """From embeddings, prototypes and the posterior to label logits."""
 
-    def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
-        super().__init__(config, inputs, class_count, generator)
+    def __init__(self, config: LNPConfig, batch: Batch, generator: Generator) -> None:
+        super().__init__(config, batch, generator)
         self.beta = config.beta
 
     def forward(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from lnp.methods.batch import Batch
 from lnp.methods.lnp.config import LNPConfig
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.seeds import Generator
@@ -29,9 +30,9 @@ class Embedding(nn.Module):
     With :math:`s = 1` softmax of h is nearly uniform; s is what lets a prediction become confident.
     """
 
-    def __init__(self, config: LNPConfig, inputs: int, outputs: int, generator: Generator) -> None:
+    def __init__(self, config: LNPConfig, batch: Batch, generator: Generator, *, extra: int = 0) -> None:
         super().__init__()
-        self.network = config.network(inputs, outputs, generator)
+        self.network = config.network(batch, generator, extra=extra)
         self.unit = config.embedding == "unit"
         self.scale = config.scale
 
@@ -44,7 +45,7 @@ class Embedding(nn.Module):
 class OnEmbeddings(nn.Module):
     """What posterior, decoder and prior have in common: embeddings of their own, one column for each class."""
 
-    def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
+    def __init__(self, config: LNPConfig, batch: Batch, generator: Generator, *, extra: int = 0) -> None:
         super().__init__()
-        self.embedding = Embedding(config, inputs, class_count, generator)
-        self.class_count = class_count
+        self.embedding = Embedding(config, batch, generator, extra=extra)
+        self.class_count = batch.class_count

@@ -54,19 +54,19 @@ class LNP(Method):
     def __init__(self, config: LNPConfig, batch: Batch, generator: Generator) -> None:
         super().__init__()
         self.config = config
-        width, classes = batch.graph.features.shape[1], batch.class_count
         self.posterior: nn.Module
         self.decoder: nn.Module
         self.prior: nn.Module
         if config.fusion == "prototypes":
-            self.posterior = Posterior(config, width, classes, generator)
-            self.decoder = Decoder(config, width, classes, generator)
-            self.prior = Prior(config, width, classes, generator)
+            self.posterior = Posterior(config, batch, generator)
+            self.decoder = Decoder(config, batch, generator)
+            self.prior = Prior(config, batch, generator)
         else:
+            classes = batch.class_count
             given = classes if self.condition(batch) is not None else 0
-            self.posterior = ConcatenatedPosterior(config, width + classes, classes, generator)
-            self.decoder = ConcatenatedDecoder(config, width + classes + given, classes, generator)
-            self.prior = ConcatenatedPrior(config, width + given, classes, generator)
+            self.posterior = ConcatenatedPosterior(config, batch, generator, extra=classes)
+            self.decoder = ConcatenatedDecoder(config, batch, generator, extra=classes + given)
+            self.prior = ConcatenatedPrior(config, batch, generator, extra=given)
         self.trusted_set = TrustedSet(batch.node_count)
         odds = label_odds(batch) ** config.odds_power if config.odds_power > 0 else 1.0
         self.register_buffer("odds", torch.tensor(odds, dtype=torch.float32))

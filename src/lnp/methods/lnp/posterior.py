@@ -19,6 +19,7 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor
 
+from lnp.methods.batch import Batch
 from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.embedding import Labelled, OnEmbeddings
 from lnp.nn.graph_tensors import GraphTensors
@@ -31,8 +32,8 @@ __all__ = ["Posterior", "agreement", "fuse"]
 class Posterior(OnEmbeddings):
     """From embeddings and prototypes to the logits of Q."""
 
-    def __init__(self, config: LNPConfig, inputs: int, class_count: int, generator: Generator) -> None:
-        super().__init__(config, inputs, class_count, generator)
+    def __init__(self, config: LNPConfig, batch: Batch, generator: Generator) -> None:
+        super().__init__(config, batch, generator)
         self.alpha = config.alpha
         self.grown_as = config.grown_as
 
