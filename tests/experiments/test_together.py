@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import sys
 from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 
 from lnp.errors import ConfigError
+from lnp.experiments import seed_groups
 from lnp.experiments.run import run
+from lnp.experiments.seed_groups import cut
 from lnp.experiments.spec import RunSpec
 from lnp.experiments.together import run_together
 from lnp.experiments.training import train_seeds
@@ -48,6 +51,20 @@ def test_training_goes_together_and_is_kept_like_other_runs(tmp_path) -> None:
     for one, other in zip(alone, together, strict=True):
         assert facts(one) == pytest.approx(facts(other), abs=1e-3)
     assert train_seeds(SPEC, 3, folder=tmp_path / "run", together=True) == together  # read, not run
+    assert not list(tmp_path.glob("run/seed-*/checkpoint*"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
+def test_groups_on_two_cores_give_what_one_group_gives(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(seed_groups.threading, "active_count", lambda: 1)
+    monkeypatch.setattr(seed_groups.torch, "get_num_threads", lambda: 2)
+    groups: list[list[int]] = []
+    monkeypatch.setattr(seed_groups, "cut", lambda *args: groups.extend(found := cut(*args)) or found)
+    apart = train_seeds(SPEC, 5, folder=tmp_path / "run", together=True)
+    assert groups == [[0, 1, 2], [3, 4]]
+    for seed, record in enumerate(apart):
+        assert facts(record) == pytest.approx(facts(run(replace(SPEC, seed=seed)).record.to_json()), abs=1e-3)
+    assert train_seeds(SPEC, 5, folder=tmp_path / "run", together=True) == apart  # those of the other process, too
     assert not list(tmp_path.glob("run/seed-*/checkpoint*"))
 
 

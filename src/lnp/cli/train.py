@@ -61,7 +61,10 @@ def train(
     epochs: Annotated[int | None, typer.Option(help="Epochs of the main stage.")] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, ….")] = "cpu",
     together: Annotated[
-        bool, typer.Option("--together", help="Dataset: train the seeds in lock-step, equal up to rounding and faster.")
+        bool,
+        typer.Option(
+            "--together", help="Dataset: train the seeds in lock-step on all cores, equal up to rounding and faster."
+        ),
     ] = False,
     threads: Annotated[int, typer.Option(min=1, help="Threads to compute with.")] = 1,
     batch: Annotated[

@@ -11,6 +11,9 @@ is what one epoch can come to if nothing fits, and after an epoch that ended abo
 given back. Large pages add to it, since PyTorch aligns every matrix to them and fewer then fit where others were. With
 one process they pay (6.3 for 7.4 µs a node and epoch at 3·10⁵ nodes); one of two processes that share a run kept
 growing with them, by 1.5 GiB in 40 epochs, and what it grew by was slow to come, so such runs do without.
+
+Where processes share a run, all wait while one of them takes new memory, and each does so now and then for as long as
+its free blocks have not become a mixture that always fits. So they take room beforehand, all at the same time.
 """
 
 from __future__ import annotations
@@ -36,6 +39,9 @@ MOST = 2
 
 LARGE_PAGES = "THP_MEM_ALLOC_ENABLE"
 """What PyTorch reads before it allocates for the first time; systems without large pages take no notice."""
+
+ROOM = 1.5
+"""How many times the memory in use a process takes beforehand."""
 
 TRIM_THRESHOLD, TOP_PAD, MMAP_MAX = -1, -2, -4
 """Numbers of the options of ``mallopt``, see ``malloc.h``."""
@@ -66,7 +72,7 @@ def give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def keep_freed_memory(needed: int, on_epoch: OnEpoch | None = None) -> OnEpoch | None:
+def keep_freed_memory(needed: int, on_epoch: OnEpoch | None = None, *, beforehand: bool = False) -> OnEpoch | None:
     """Has the C library keep what is freed, from now on and for the whole process.
 
     Other libraries than that of GNU have no such option and are left as they are.
@@ -74,6 +80,7 @@ def keep_freed_memory(needed: int, on_epoch: OnEpoch | None = None) -> OnEpoch |
     Args:
         needed: Bytes that the process uses at its peak.
         on_epoch: What is called after every epoch.
+        beforehand: Whether to take room for :data:`ROOM` times what is needed at once.
 
     Returns:
         What is to be called instead: it also gives everything free back where more than :data:`MOST` times what is
@@ -85,6 +92,8 @@ def keep_freed_memory(needed: int, on_epoch: OnEpoch | None = None) -> OnEpoch |
     # No block comes from the system directly, and nothing goes back to it unasked.
     for option, value in ((MMAP_MAX, 0), (TRIM_THRESHOLD, -1), (TOP_PAD, STEP)):
         library.mallopt(option, value)
+    if beforehand:
+        _take(library, round(ROOM * needed) - resident_bytes())
 
     def after_epoch(record: EpochRecord, count: int) -> None:
         if resident_bytes() > MOST * needed:
@@ -93,3 +102,15 @@ def keep_freed_memory(needed: int, on_epoch: OnEpoch | None = None) -> OnEpoch |
             on_epoch(record, count)
 
     return after_epoch
+
+
+def _take(library: ctypes.CDLL, size: int) -> None:
+    """Has the process grow by one block that is free from the start; nothing happens where it cannot be had."""
+    if size <= 0:
+        return
+    library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    library.free.restype, library.free.argtypes = None, [ctypes.c_void_p]
+    block = library.malloc(size)
+    if block:
+        ctypes.memset(block, 0, size)  # pages come with the first write to them
+        library.free(block)

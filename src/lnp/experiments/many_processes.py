@@ -130,7 +130,7 @@ def _lead(
         raise
     _all_go_on(group, True)
     if needed is not None:
-        options = replace(options, on_epoch=keep_freed_memory(needed, options.on_epoch))
+        options = replace(options, on_epoch=keep_freed_memory(needed, options.on_epoch, beforehand=True))
     batch, method, result = _train(
         group, spec, file, labels.class_count, [labels.given, labels.noisy, labels.trusted], task.selection, options
     )
@@ -162,7 +162,7 @@ def _follow(group: ProcessGroup) -> None:
             if not _all_go_on(group, True):
                 continue
             if needed is not None:
-                options = replace(options, on_epoch=keep_freed_memory(needed))
+                options = replace(options, on_epoch=keep_freed_memory(needed, beforehand=True))
             file = hops_file(message["hops"])
             try:
                 _train(group, spec, file, sizes.classes, [given, noisy, trusted], selection, options)

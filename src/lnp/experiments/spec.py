@@ -12,7 +12,7 @@ from lnp.experiments.protocol import check_task_noise, get_protocol
 from lnp.methods.base import MethodConfig
 from lnp.methods.registry import entry, make_config
 
-__all__ = ["RunSpec"]
+__all__ = ["LATER", "RunSpec"]
 
 LATER: dict[str, object] = {"similar_weight": 0.0, "links_width": 0}
 """Options that every method has got since the first records, with the value that changes nothing."""

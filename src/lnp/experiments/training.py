@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,7 +28,8 @@ from lnp.engine.model_folder import FACTS
 from lnp.engine.progress import OnEpoch
 from lnp.errors import ConfigError, InputError, ModelFileError, check_range
 from lnp.experiments.run import RunOutcome, run
-from lnp.experiments.spec import RunSpec
+from lnp.experiments.seed_groups import Records, train_in_groups
+from lnp.experiments.spec import LATER, RunSpec
 from lnp.experiments.together import run_together
 
 __all__ = ["Runner", "Watch", "summarise", "train_seeds"]
@@ -68,8 +70,9 @@ def train_seeds(
         folder: Where to keep models, or ``None``.
         device: Where to compute.
         watch: Shows progress.
-        together: Train in lock-step the seeds that have not begun (see :mod:`lnp.engine.lockstep`), with the same
-            results up to rounding; an error where they cannot. Seeds that were stopped on the way go on one by one.
+        together: Train in lock-step the seeds that have not begun (see :mod:`lnp.engine.lockstep`), a group of them on
+            each core, with the same results up to rounding; an error where they cannot. Seeds that were stopped on the
+            way go on one by one.
         runner: Takes the place of :func:`~lnp.experiments.run.run`, to share a run among processes for instance.
     """
     check_range("seeds", seeds, 1, 1e6)
@@ -77,7 +80,7 @@ def train_seeds(
     existed = folder is None or folder.exists()
     is_new = folder is not None and _claim(folder, spec)
     records = []
-    done: dict[int, dict[str, Any]] = {}
+    done: Records = {}
     try:
         if together:
             _train_together(spec, seeds, folder, device, watch, done)
@@ -135,10 +138,8 @@ def summarise(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _train_together(
-    spec: RunSpec, seeds: int, folder: Path | None, device: str, watch: Watch, done: dict[int, dict[str, Any]]
-) -> None:
-    """Trains in lock-step the seeds that have not begun and puts their records into ``done``."""
+def _train_together(spec: RunSpec, seeds: int, folder: Path | None, device: str, watch: Watch, done: Records) -> None:
+    """Trains the seeds that have not begun, a group of them on each core, and puts their records into ``done``."""
     homes = {seed: folder / f"seed-{seed}" for seed in range(seeds)} if folder is not None else {}
     new = [
         seed
@@ -147,15 +148,29 @@ def _train_together(
     ]
     if len(new) < 2:
         return
-    checkpoints = [homes[seed] / CHECKPOINT for seed in new] if homes else None
-    with watch(f"{len(new)} of {seeds} seeds together") as on_epoch:
-        options = FitOptions(on_epoch=on_epoch)
-        outcomes = run_together(spec, new, device=device, options=options, checkpoints=checkpoints, keep_memory=True)
-    for seed, outcome in zip(new, outcomes, strict=True):
-        done[seed] = outcome.record.to_json()
+    train = partial(_train_group, spec, homes, device)
+
+    def watched(group: Sequence[int]) -> Records:
+        with watch(f"{len(new)} of {seeds} seeds together") as on_epoch:
+            return train(group, on_epoch)
+
+    done.update(train_in_groups(watched, train, new))
+
+
+def _train_group(
+    spec: RunSpec, homes: dict[int, Path], device: str, group: Sequence[int], on_epoch: OnEpoch | None = None
+) -> Records:
+    """Trains some seeds in lock-step, and keeps them where they have a home."""
+    checkpoints = [homes[seed] / CHECKPOINT for seed in group] if homes else None
+    options = FitOptions(on_epoch=on_epoch)
+    outcomes = run_together(spec, group, device=device, options=options, checkpoints=checkpoints, keep_memory=True)
+    records: Records = {}
+    for seed, outcome in zip(group, outcomes, strict=True):
+        records[seed] = outcome.record.to_json()
         if homes:
             _save(homes[seed], replace(spec, seed=seed), outcome)
             (homes[seed] / CHECKPOINT).unlink(missing_ok=True)
+    return records
 
 
 def _train_one(
@@ -224,7 +239,7 @@ def _claim(folder: Path, spec: RunSpec) -> bool:
     except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
         raise ModelFileError(f"{path} does not describe a run ({error}). Remove {folder} to start anew.") from error
     for name, value in _flat(wanted).items():
-        if present.get(name) != value:
+        if present.get(name, LATER.get(name)) != value:  # folders of earlier versions know fewer options
             raise ConfigError(
                 f"Expected {folder} to be a new folder or to hold the same run, but it holds one with {name} "
                 f"{present.get(name)!r} instead of {value!r}. Choose another folder, or remove that one."

@@ -1,11 +1,16 @@
-"""What links between nodes with similar features are worth: validation accuracy without and with them.
+"""What networks gain by seeing more than their links' averages: validation accuracy without and with it.
 
-    python benchmarks/similar.py run --methods gcn --graphs cora,citeseer
-    python benchmarks/similar.py show
+===========  =====================================================================  =================================
+``similar``  the ten nodes with the most similar features (``similar_weight = 1``)  :mod:`lnp.nn.similar_links`
+``links``    a path from a node's row of A (``links_width = 64``)                   :mod:`lnp.nn.with_links`
+===========  =====================================================================  =================================
 
-Protocol ``paper``, default options: ``similar_weight`` 0 and 1, for lnp-channel the variants ``smooth`` and
-``similar``. Up to 500 epochs, patience 100, as in Tables 1 and 2. A finished run is kept in ``results/similar.csv`` at
-once, and the same command goes on from there. One thread; LNP_DATA names the folder of the graphs.
+    python benchmarks/network_options.py run similar --methods gcn --graphs cora,citeseer
+    python benchmarks/network_options.py show links
+
+Protocol ``paper``, all other options as by default; for lnp-channel the variants ``smooth``, ``similar`` and ``links``.
+Up to 500 epochs, patience 100, as in Tables 1 and 2. A finished run is kept in ``results/network-options.csv`` at once,
+and the same command goes on from there. One thread; LNP_DATA names the folder of the graphs.
 """
 
 from __future__ import annotations
@@ -27,10 +32,13 @@ from lnp.experiments.code_version import code_version
 from lnp.experiments.run import run
 from lnp.experiments.spec import RunSpec
 
-FILE = Path(__file__).parents[1] / "results" / "similar.csv"
+FILE = Path(__file__).parents[1] / "results" / "network-options.csv"
 GRAPHS = ("cora", "citeseer", "pubmed", "chameleon", "squirrel", "actor")
 CELLS = (("uniform-mix", 0.2), ("uniform-mix", 0.8), ("flip", 0.2), ("flip", 0.6))
 SEEDS = range(2)
+OPTIONS: dict[str, dict[str, object]] = {"none": {}, "similar": {"similar_weight": 1.0}, "links": {"links_width": 64}}
+VARIANTS = {"none": "smooth", "similar": "similar", "links": "links"}
+"""What takes the place of an option in lnp-channel."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +50,7 @@ class Row:
     noise: str
     rate: float
     seed: int
-    similar: int
+    option: str
     validation_accuracy: float
     seconds: float
     code: str
@@ -50,18 +58,12 @@ class Row:
     @property
     def place(self) -> tuple[object, ...]:
         """What it is a run of."""
-        return self.method, self.dataset, self.noise, self.rate, self.seed, self.similar
+        return self.method, self.dataset, self.noise, self.rate, self.seed, self.option
 
 
-def options(method: str, similar: int) -> dict[str, object]:
-    """The default but for the links."""
-    if method == "lnp-channel":
-        return {"epochs": 500, "variant": "similar" if similar else "smooth"}
-    return {"epochs": 500, "similar_weight": float(similar)}
-
-
-def train(method: str, graph: str, noise: str, rate: float, seed: int, similar: int) -> Row:
+def train(method: str, graph: str, noise: str, rate: float, seed: int, option: str) -> Row:
     """One run, scored by the nodes that choose its epoch."""
+    options = {"variant": VARIANTS[option]} if method == "lnp-channel" else OPTIONS[option]
     spec = RunSpec(
         dataset=graph,
         method=method,
@@ -69,7 +71,7 @@ def train(method: str, graph: str, noise: str, rate: float, seed: int, similar: 
         rate=rate,
         protocol="paper",
         seed=seed,
-        options=options(method, similar),
+        options={"epochs": 500, **options},
         patience=100,
     )
     outcome = run(spec)
@@ -81,19 +83,21 @@ def train(method: str, graph: str, noise: str, rate: float, seed: int, similar: 
         noise=noise,
         rate=rate,
         seed=seed,
-        similar=similar,
+        option=option,
         validation_accuracy=float(right.mean()),
         seconds=outcome.record.seconds,
         code=code_version(method),
     )
 
 
-def run_all(methods: list[str], graphs: list[str]) -> None:
-    """Every run that is missing."""
+def run_all(option: str, methods: list[str], graphs: list[str]) -> None:
+    """Every run that is missing, without the option and with it."""
     rows = load_rows(FILE, Row)
     done = {row.place for row in rows}
     for seed in SEEDS:
-        for place in ((m, g, n, r, seed, s) for m in methods for g in graphs for n, r in CELLS for s in (0, 1)):
+        for place in (
+            (m, g, n, r, seed, s) for m in methods for g in graphs for n, r in CELLS for s in ("none", option)
+        ):
             if place not in done:
                 rows.append(train(*place))
                 save_rows(
@@ -101,19 +105,20 @@ def run_all(methods: list[str], graphs: list[str]) -> None:
                 )
 
 
-def lines() -> Iterator[str]:
-    """The table, one line for each method and graph."""
+def lines(option: str) -> Iterator[str]:
+    """The table, one line for each method and graph that was run with the option."""
     rows = load_rows(FILE, Row)
+    places = {row.place[:2] for row in rows if row.option == option}
     yield f"| method | graph | {' | '.join(f'{noise} {rate:g}' for noise, rate in CELLS)} |"
     yield f"|---|---|{'---:|' * len(CELLS)}"
     for method in dict.fromkeys(row.method for row in rows):
-        for graph in (one for one in GRAPHS if any(row.place[:2] == (method, one) for row in rows)):
+        for graph in (one for one in GRAPHS if (method, one) in places):
             cells = []
             for noise, rate in CELLS:
                 here = [row for row in rows if row.place[:4] == (method, graph, noise, rate)]
                 means = [
-                    statistics.mean(100 * row.validation_accuracy for row in here if row.similar == similar)
-                    for similar in (0, 1)
+                    statistics.mean(100 * row.validation_accuracy for row in here if row.option == seen)
+                    for seen in ("none", option)
                 ]
                 cells.append(f"{means[0]:.1f} → {means[1]:.1f}")
             yield f"| `{method}` | {graph} | {' | '.join(cells)} |"
@@ -123,13 +128,14 @@ def main() -> None:
     """Runs or shows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["run", "show"])
+    parser.add_argument("option", choices=["similar", "links"])
     parser.add_argument("--methods", default="gcn", help="separated by commas")
     parser.add_argument("--graphs", default=",".join(GRAPHS), help="separated by commas")
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     if chosen.what == "run":
-        run_all(chosen.methods.split(","), chosen.graphs.split(","))
-    print("\n".join(lines()))
+        run_all(chosen.option, chosen.methods.split(","), chosen.graphs.split(","))
+    print("\n".join(lines(chosen.option)))
 
 
 if __name__ == "__main__":
