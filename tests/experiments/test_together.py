@@ -54,6 +54,22 @@ def test_training_goes_together_and_is_kept_like_other_runs(tmp_path) -> None:
     assert not list(tmp_path.glob("run/seed-*/checkpoint*"))
 
 
+def test_seeds_with_other_numbers_of_labels_go_with_their_like_or_alone(tmp_path) -> None:
+    """A random split rounds by chance: with these seeds T_N has one node more in some than in the others."""
+    spec = replace(SPEC, protocol="random", dataset="synthetic:nodes=91,classes=3")
+    expected = [run(replace(spec, seed=seed)) for seed in range(5)]
+    sizes = [outcome.batch.noisy.numel() for outcome in expected]
+    counts = sorted(sizes.count(size) for size in set(sizes))
+    assert counts[0] == 1  # somebody is alone
+    assert counts[-1] > 1  # and somebody is not
+    for seed, outcome in enumerate(run_together(spec, range(5))):
+        assert outcome.record.spec.seed == seed
+        assert facts(outcome.record.to_json()) == pytest.approx(facts(expected[seed].record.to_json()), abs=1e-3)
+    kept = train_seeds(spec, 5, folder=tmp_path / "run", together=True)
+    assert [record["epochs"] for record in kept] == [outcome.record.epochs for outcome in expected]
+    assert not list(tmp_path.glob("run/seed-*/checkpoint*"))
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
 def test_groups_on_two_cores_give_what_one_group_gives(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(seed_groups.threading, "active_count", lambda: 1)

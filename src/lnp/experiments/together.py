@@ -1,4 +1,8 @@
-"""Several seeds of one specification in lock-step."""
+"""Several seeds of one specification in lock-step.
+
+Only seeds with as many labels of each kind can be: random splits round the shares of a class by chance, so T_N may have
+a node more or less. Those that are alike go together, and one that is like no other goes alone.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,14 @@ from pathlib import Path
 
 from lnp.datasets.catalog import load_dataset
 from lnp.engine.allocator import has_room, keep_freed_memory
-from lnp.engine.fit import FitOptions
+from lnp.engine.fit import FitOptions, FitResult, fit
+from lnp.engine.lockstep.adapt import objection
 from lnp.engine.lockstep.fit import fit_together
 from lnp.engine.memory import preflight
 from lnp.errors import ConfigError
 from lnp.experiments.run import RunOutcome, evaluate, task_of
 from lnp.experiments.spec import RunSpec
-from lnp.methods.batch import full_batch
+from lnp.methods.batch import Batch, full_batch
 from lnp.methods.registry import create_method
 from lnp.seeds import Seeds
 
@@ -62,17 +67,32 @@ def run_together(
     needed = len(seeds) * preflight(spec.method, spec.config(), batches[0])
     if keep_memory and has_room(needed):
         options = replace(options, on_epoch=keep_freed_memory(needed, options.on_epoch))
-    results = fit_together(
-        methods,
-        batches,
-        [task.selection for task in tasks],
-        [stream.randomness() for stream in streams],
-        checkpoints=checkpoints,
-        options=options,
-    )
+    reason = objection(2 * methods[:1], 2 * batches[:1])  # whatever the sizes are
+    if reason is not None:
+        raise ConfigError(f"Expected seeds that can be trained together, but {reason}. Train them one by one.")
+    selections, randomness = [task.selection for task in tasks], [stream.randomness() for stream in streams]
+    results: dict[int, FitResult] = {}
+    for alike in _alike(batches):
+        first = alike[0]
+        paths = None if checkpoints is None else [checkpoints[place] for place in alike]
+        if len(alike) == 1:
+            alone = options if paths is None else replace(options, checkpoint=paths[0])
+            results[first] = fit(methods[first], batches[first], selections[first], randomness[first], alone)
+            continue
+        rows = [[column[place] for place in alike] for column in (methods, batches, selections, randomness)]
+        results |= zip(alike, fit_together(*rows, checkpoints=paths, options=options), strict=True)  # type: ignore[arg-type]
     outcomes = []
-    for seed, task, batch, method, result in zip(seeds, tasks, batches, methods, results, strict=True):
+    for place, (seed, task, batch, method) in enumerate(zip(seeds, tasks, batches, methods, strict=True)):
+        result = results[place]
         quality = method.label_quality(batch, result.probabilities).cpu().numpy()
         record = evaluate(replace(spec, seed=seed), dataset, task, result, quality)
         outcomes.append(RunOutcome(record, dataset, task, batch, method, result, quality))
     return outcomes
+
+
+def _alike(batches: Sequence[Batch]) -> list[list[int]]:
+    """The places of batches with as many nodes in T_N and in T_C."""
+    groups: dict[tuple[int, int], list[int]] = {}
+    for place, batch in enumerate(batches):
+        groups.setdefault((batch.noisy.numel(), batch.trusted.numel()), []).append(place)
+    return list(groups.values())
