@@ -4,8 +4,8 @@
 With one thread the time is that of the processor, which a busy machine disturbs less.
 
 ``python benchmarks/seeds.py run [THREADS]``: the whole of ``lnp train cora --seeds 5 --together`` once everything is
-loaded, by the clock: a group of seeds in lock-step for each thread (:mod:`lnp.experiments.seed_groups`), against
-``--seeds 1`` with as many threads. It needs as many idle cores.
+loaded, by the clock: a group of seeds in lock-step on each core (:mod:`lnp.experiments.seed_groups`), against
+``--seeds 1`` with so many threads. The cores must have nothing else to do.
 
 Both sides take turns and the median counts. Freed memory is kept, as ``lnp train`` does.
 """

@@ -23,8 +23,9 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked
 
 @pytest.fixture
 def two_cores(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As where torch has two threads and this process no thread of its test runner."""
+    """As where there are two cores and this process has no thread of its test runner."""
     monkeypatch.setattr(seed_groups.threading, "active_count", lambda: 1)
+    monkeypatch.setattr(seed_groups.os, "sched_getaffinity", lambda process: {3, 5}, raising=False)
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     yield
@@ -57,13 +58,13 @@ def test_a_group_is_trained_here_and_the_others_elsewhere_each_with_one_thread(t
     assert torch.get_num_threads() == 2  # as before
 
 
-def test_with_one_thread_or_beside_other_threads_nothing_is_forked(
+def test_with_one_core_or_beside_other_threads_nothing_is_forked(
     two_cores: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(seed_groups.threading, "active_count", lambda: 2)
     assert {record["process"] for record in train_in_groups(who, who, range(5)).values()} == {os.getpid()}
     monkeypatch.setattr(seed_groups.threading, "active_count", lambda: 1)
-    torch.set_num_threads(1)
+    monkeypatch.setattr(seed_groups.os, "sched_getaffinity", lambda process: {3}, raising=False)
     assert {record["process"] for record in train_in_groups(who, who, range(5)).values()} == {os.getpid()}
 
 

@@ -73,7 +73,7 @@ def test_seeds_with_other_numbers_of_labels_go_with_their_like_or_alone(tmp_path
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
 def test_groups_on_two_cores_give_what_one_group_gives(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(seed_groups.threading, "active_count", lambda: 1)
-    monkeypatch.setattr(seed_groups.torch, "get_num_threads", lambda: 2)
+    monkeypatch.setattr(seed_groups.os, "sched_getaffinity", lambda process: {0, 1}, raising=False)
     groups: list[list[int]] = []
     monkeypatch.setattr(seed_groups, "cut", lambda *args: groups.extend(found := cut(*args)) or found)
     apart = train_seeds(SPEC, 5, folder=tmp_path / "run", together=True)

@@ -11,6 +11,7 @@ other thread and the system is Linux; elsewhere all seeds are one group.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import sys
 import threading
@@ -52,13 +53,13 @@ def train_in_groups(here: TrainGroup, elsewhere: TrainGroup, seeds: Sequence[int
     Args:
         here: Trains the first group, in this process, and may show progress.
         elsewhere: Trains another one, in a process that ends afterwards.
-        seeds: Two or more. There are as many groups as torch has threads here, each of which then has one.
+        seeds: Two or more. There are as many groups as this process may use cores, each with one thread.
 
     Raises:
         RuntimeError: A process has failed or was ended. What it had finished is kept where ``elsewhere`` keeps it.
     """
     threads = torch.get_num_threads()
-    groups = cut(seeds, threads if _may_fork() else 1)
+    groups = cut(seeds, _cores())
     if len(groups) == 1:
         return here(groups[0])
     torch.set_num_threads(1)
@@ -73,8 +74,11 @@ def train_in_groups(here: TrainGroup, elsewhere: TrainGroup, seeds: Sequence[int
         torch.set_num_threads(threads)
 
 
-def _may_fork() -> bool:
-    return sys.platform == "linux" and threading.active_count() == 1
+def _cores() -> int:
+    """How many cores can have a process each."""
+    if sys.platform != "linux" or threading.active_count() > 1:
+        return 1
+    return len(os.sched_getaffinity(0))
 
 
 class _Helper:
