@@ -3,6 +3,7 @@
 ::
 
     LNPError
+    ├── WorkerError (also a RuntimeError) a process that was to do a part of the work has failed or was ended
     └── InputError (also a ValueError)    what was asked for cannot be done; the message says what to change
         ├── UnknownNameError              a name outside a registry; the message lists the choices
         ├── ConfigError                   an option outside its range, or options that contradict each other
@@ -12,8 +13,9 @@
         ├── NotFittedError                a prediction was asked for before training
         └── ModelFileError                a saved model or checkpoint that cannot be read
 
-The command line prints the message of an ``InputError`` on one line and exits with code 2. Every message
-follows one grammar: *Expected ``name`` to be …, but got …* and, where it helps, what to do instead.
+The command line prints the message of an ``InputError`` on one line and exits with code 2, that of a ``WorkerError``
+with code 1. Every message of an ``InputError`` follows one grammar: *Expected ``name`` to be …, but got …* and, where
+it helps, what to do instead.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ __all__ = [
     "ModelFileError",
     "NotFittedError",
     "UnknownNameError",
+    "WorkerError",
     "check_choice",
     "check_range",
 ]
@@ -42,6 +45,10 @@ class LNPError(Exception):
 
 class InputError(LNPError, ValueError):
     """What was asked for cannot be done."""
+
+
+class WorkerError(LNPError, RuntimeError):
+    """A process that was to do a part of the work has failed or was ended."""
 
 
 class UnknownNameError(InputError):

@@ -7,7 +7,7 @@ import typer
 from typer.testing import CliRunner
 
 from lnp.cli.guard import GuardedGroup
-from lnp.errors import ConfigError
+from lnp.errors import ConfigError, WorkerError
 
 
 def end(error: BaseException):
@@ -28,6 +28,7 @@ def end(error: BaseException):
     ("error", "code", "line"),
     [
         (ConfigError("Expected `rate`\n  to be less."), 2, "error: Expected `rate` to be less."),
+        (WorkerError("Seeds 3, 4 were not finished."), 1, "error: Seeds 3, 4 were not finished."),
         (KeyboardInterrupt(), 130, "stopped"),
         (
             PermissionError(13, "Permission denied", "/x/y"),

@@ -119,8 +119,8 @@ ROWS = N * WIDTH * 4
         ("plain", 9 * ROWS),  # weights of three networks, and those of the best epoch, old and new
         ("smooth", 9 * ROWS),
         ("features", (9 + 8) * ROWS),
-        ("links", (9 + 8 + 3) * ROWS + 3 * (8 * E + 4 * N)),
-        ("auto", (9 + 8 + 3) * ROWS + 3 * (8 * E + 4 * N)),
+        ("links", (9 + 8 + 3) * ROWS + 8 * E + 4 * N),
+        ("auto", (9 + 8 + 3) * ROWS + 8 * E + 4 * N),
     ],
 )
 def test_the_path_of_the_channel_by_hand(variant: str, expected: int) -> None:
@@ -129,6 +129,15 @@ def test_the_path_of_the_channel_by_hand(variant: str, expected: int) -> None:
     assert parts["path"] == expected
     assert parts["hidden layers"] == (1 + 1) * N * H * 4  # two networks of half the width, or one of the whole
     assert parts["predictions"] == 12 * N * C * 4 + COLUMNS * N
+
+
+@pytest.mark.parametrize(("name", "networks"), [("gcn", 1), ("lnp-v2", 3)])
+def test_a_path_from_the_links_by_hand(name: str, networks: int) -> None:
+    without, path = (
+        estimate_memory(name, make_config(name, {"links_width": width, "hidden": H}), DENSE) for width in (0, WIDTH)
+    )
+    # Of each network weights, gradients, two moments, two copies of the best epoch, three activations; A once.
+    assert path == without | {"path": (9 * networks + 2) * ROWS + 8 * E + 4 * N}
 
 
 def test_the_channel_needs_s_whatever_its_backbone() -> None:
@@ -152,6 +161,8 @@ CHANNEL: dict[str, object] = {**SHORT, "estimate_epochs": 1, "label_epochs": 1, 
         ("lnp-v2", 2**30, SHORT),
         ("lnp-v2", 2**30, {**SHORT, "backbone": "sign"}),
         ("lnp-v2", 1, {**SHORT, "backbone": "sign"}),
+        ("lnp-v2", 2**30, {**SHORT, "links_width": 64}),
+        ("gcn", 2**30, {**SHORT, "links_width": 64}),
         ("lnp-channel", 2**30, {**CHANNEL, "variant": "links"}),
         ("lnp-channel", 2**30, {**CHANNEL, "variant": "smooth"}),
     ],

@@ -14,7 +14,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lnp.errors import ConfigError
+from lnp.errors import ConfigError, WorkerError
 from lnp.experiments import seed_groups
 from lnp.experiments.seed_groups import Records, cut, train_in_groups
 
@@ -84,9 +84,9 @@ def waits(seeds: Sequence[int]) -> Records:
 
 @linux
 def test_what_goes_wrong_elsewhere_is_told_with_its_seeds(two_cores: None) -> None:
-    with pytest.raises(RuntimeError, match=r"Seeds 2, 3 were not finished: .*nothing of \[2, 3\]"):
+    with pytest.raises(WorkerError, match=r"Seeds 2, 3 were not finished: .*nothing of \[2, 3\]"):
         train_in_groups(who, fails, range(4))
-    with pytest.raises(RuntimeError, match="Seeds 2, 3 were not finished: the worker was ended by SIGKILL"):
+    with pytest.raises(WorkerError, match="Seeds 2, 3 were not finished: the worker was ended by SIGKILL"):
         train_in_groups(who, dies, range(4))
 
 

@@ -7,15 +7,15 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from lnp.errors import InputError
+from lnp.errors import InputError, WorkerError
 
 __all__ = ["GuardedGroup"]
 
-BAD_INPUT, STOPPED = 2, 130
+FAILED, BAD_INPUT, STOPPED = 1, 2, 130
 
 
 class GuardedGroup(TyperGroup):
-    """Runs a command; bad input ends with one line on standard error and exit code 2, an interrupt with 130."""
+    """Runs a command; what goes wrong is one line on standard error: bad input 2, a lost worker 1, an interrupt 130."""
 
     def invoke(self, ctx: Any) -> Any:
         """Runs the command that was named."""
@@ -23,6 +23,8 @@ class GuardedGroup(TyperGroup):
             return super().invoke(ctx)
         except InputError as error:
             _end(f"error: {error}", BAD_INPUT)
+        except WorkerError as error:
+            _end(f"error: {error}", FAILED)
         except typer.TyperException as error:  # a command line that does not parse
             _end(f"error: {error.format_message()} Try `{ctx.info_name} --help`.", BAD_INPUT)
         except KeyboardInterrupt:

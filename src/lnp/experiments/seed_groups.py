@@ -23,6 +23,7 @@ from typing import Any
 
 import torch
 
+from lnp.errors import WorkerError
 from lnp.experiments.jobs import describe_error
 from lnp.experiments.processes import dismiss
 from lnp.experiments.worker import obituary
@@ -56,7 +57,7 @@ def train_in_groups(here: TrainGroup, elsewhere: TrainGroup, seeds: Sequence[int
         seeds: Two or more. There are as many groups as this process may use cores, each with one thread.
 
     Raises:
-        RuntimeError: A process has failed or was ended. What it had finished is kept where ``elsewhere`` keeps it.
+        WorkerError: A process has failed or was ended. What it had finished is kept where ``elsewhere`` keeps it.
     """
     threads = torch.get_num_threads()
     groups = cut(seeds, _cores())
@@ -101,7 +102,10 @@ class _Helper:
             records, reason = {}, obituary(self.process.exitcode)
         self.busy = False
         if reason:
-            raise RuntimeError(f"Seeds {', '.join(map(str, self.seeds))} were not finished: {reason}.")
+            raise WorkerError(
+                f"Seeds {', '.join(map(str, self.seeds))} were not finished: {reason.rstrip('.')}. The same command "
+                "goes on with what is left, if it has a folder to keep seeds in."
+            )
         found: Records = records
         return found
 
