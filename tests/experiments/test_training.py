@@ -15,7 +15,7 @@ from lnp.engine.files import read_tensors
 from lnp.engine.history import EpochRecord
 from lnp.engine.model_file import load_model
 from lnp.errors import ConfigError, ModelFileError
-from lnp.experiments.spec import RunSpec
+from lnp.experiments.spec import LATER, RunSpec
 from lnp.experiments.training import summarise, train_seeds
 
 GRAPH = "synthetic:nodes=90,classes=3,features=8,mean_degree=6"
@@ -80,6 +80,18 @@ def test_more_seeds_of_the_same_run_may_follow(tmp_path: Path) -> None:
     same = make_spec(options={"epochs": "3", "fine_tune_epochs": 0, "dropout": "0.5"})
     assert len(train_seeds(same, 2, folder=tmp_path, watch=watch)) == 2
     assert watch.epochs == {"seed 1 of 2": 0, "seed 2 of 2": 3}
+
+
+def test_a_folder_of_a_version_that_knew_fewer_options_goes_on(tmp_path: Path) -> None:
+    options = {"epochs": 2, "fine_tune_epochs": 0}
+    train_seeds(make_spec(options=options), 1, folder=tmp_path)
+    written = json.loads((tmp_path / "spec.json").read_text())
+    for name in LATER:
+        del written["config"][name]
+    (tmp_path / "spec.json").write_text(json.dumps(written))
+    assert len(train_seeds(make_spec(options=options), 2, folder=tmp_path)) == 2
+    with pytest.raises(ConfigError, match="links_width 0 instead of 8"):
+        train_seeds(make_spec(options={**options, "links_width": 8}), 2, folder=tmp_path)
 
 
 def test_another_run_is_refused_by_what_differs(tmp_path: Path) -> None:

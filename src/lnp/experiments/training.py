@@ -239,10 +239,11 @@ def _claim(folder: Path, spec: RunSpec) -> bool:
     except (ValueError, OSError, KeyError, TypeError, AttributeError) as error:
         raise ModelFileError(f"{path} does not describe a run ({error}). Remove {folder} to start anew.") from error
     for name, value in _flat(wanted).items():
-        if present.get(name, LATER.get(name)) != value:  # folders of earlier versions know fewer options
+        found = present.get(name, LATER.get(name))  # folders of earlier versions know fewer options
+        if found != value:
             raise ConfigError(
                 f"Expected {folder} to be a new folder or to hold the same run, but it holds one with {name} "
-                f"{present.get(name)!r} instead of {value!r}. Choose another folder, or remove that one."
+                f"{found!r} instead of {value!r}. Choose another folder, or remove that one."
             )
     return False
 
