@@ -13,7 +13,7 @@ from pathlib import Path
 from lnp.datasets.catalog import load_dataset
 from lnp.engine.allocator import has_room, keep_freed_memory
 from lnp.engine.fit import FitOptions, FitResult, fit
-from lnp.engine.lockstep.adapt import objection
+from lnp.engine.lockstep.adapt import check_together
 from lnp.engine.lockstep.fit import fit_together
 from lnp.engine.memory import preflight
 from lnp.errors import ConfigError
@@ -67,9 +67,7 @@ def run_together(
     needed = len(seeds) * preflight(spec.method, spec.config(), batches[0])
     if keep_memory and has_room(needed):
         options = replace(options, on_epoch=keep_freed_memory(needed, options.on_epoch))
-    reason = objection(2 * methods[:1], 2 * batches[:1])  # whatever the sizes are
-    if reason is not None:
-        raise ConfigError(f"Expected seeds that can be trained together, but {reason}. Train them one by one.")
+    check_together(2 * methods[:1], 2 * batches[:1])  # whatever the sizes are
     selections, randomness = [task.selection for task in tasks], [stream.randomness() for stream in streams]
     results: dict[int, FitResult] = {}
     for alike in _alike(batches):

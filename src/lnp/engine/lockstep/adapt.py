@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from lnp.engine.lockstep.lnp import adapt_lnp, objection_to_lnp
 from lnp.engine.lockstep.network import StackedGCN
+from lnp.errors import ConfigError
 from lnp.methods.apl import APL
 from lnp.methods.base import Method, Stage
 from lnp.methods.batch import Batch
@@ -24,7 +25,7 @@ from lnp.methods.lnp.v2 import LNPv2
 from lnp.methods.smodel import SModel
 from lnp.nn.gcn import GCN
 
-__all__ = ["LARGEST", "Template", "objection", "template"]
+__all__ = ["LARGEST", "Template", "check_together", "objection", "template"]
 
 METHODS = (Plain, GCE, APL, Forward, DGNN, SModel, GLC, Joint, CleanOnly, LNPv1, LNPv2)
 """Their losses branch on nothing that differs between seeds, and draw nothing but dropout (LNP: see its module)."""
@@ -69,6 +70,13 @@ def objection(methods: Sequence[Method], batches: Sequence[Batch]) -> str | None
     if any(one.graph.graph is not batch.graph.graph for one in batches):
         return "the seeds have different graphs"
     return objection_to_lnp(method.config) if isinstance(method, LNP) else None
+
+
+def check_together(methods: Sequence[Method], batches: Sequence[Batch]) -> None:
+    """Raises :class:`~lnp.errors.ConfigError` where there is an :func:`objection`."""
+    reason = objection(methods, batches)
+    if reason is not None:
+        raise ConfigError(f"Expected seeds that can be trained together, but {reason}. Train them one by one.")
 
 
 def template(method: Method) -> Template:

@@ -22,12 +22,11 @@ from lnp.engine.checkpoint import Position, save_checkpoint
 from lnp.engine.feed import predict
 from lnp.engine.fit import FitOptions, FitResult, require_finite
 from lnp.engine.history import EpochRecord, History
-from lnp.engine.lockstep.adapt import objection, template
+from lnp.engine.lockstep.adapt import check_together, template
 from lnp.engine.lockstep.network import StackedGCN
 from lnp.engine.lockstep.products import StackedGraph
 from lnp.engine.lockstep.state import StackedState
 from lnp.engine.selection import Selection
-from lnp.errors import ConfigError
 from lnp.methods.base import Epoch, LossFunction, Method, Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.nn.graph_tensors import GraphTensors
@@ -64,9 +63,7 @@ def fit_together(
         ConfigError: These seeds cannot run together; ask :func:`~lnp.engine.lockstep.adapt.objection` first.
     """
     options = options or FitOptions()
-    reason = objection(methods, batches)
-    if reason is not None:
-        raise ConfigError(f"Expected seeds that can be trained together, but {reason}. Train them one by one.")
+    check_together(methods, batches)
     started = time.perf_counter()
     loop = _Lockstep(methods, batches, selections, randomness)
     try:
