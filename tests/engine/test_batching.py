@@ -90,9 +90,10 @@ def test_similar_nodes_are_refused_in_parts(kind: str, toy_task) -> None:  # typ
 
 
 @pytest.mark.parametrize("kind", ["neighbours", "clusters"])
-def test_a_path_from_the_links_is_refused_in_parts(kind: str, toy_task) -> None:  # type: ignore[no-untyped-def]
-    config = make_config("gcn", {"links_width": 4})
-    with pytest.raises(ConfigError, match=f"`links_width` to be 0 with batch '{kind}'.*Use batch 'full'"):
+@pytest.mark.parametrize("option", ["links_width", "diffusion_steps"])
+def test_what_needs_all_links_is_refused_in_parts(option: str, kind: str, toy_task) -> None:  # type: ignore[no-untyped-def]
+    config = make_config("gcn", {option: 4})
+    with pytest.raises(ConfigError, match=f"`{option}` to be 0 with batch '{kind}'.*Use batch 'full'"):
         make_feed(Batching(kind=kind), config, toy_task.graph, toy_task.observed, toy_task.split.train)
 
 

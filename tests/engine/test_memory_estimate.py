@@ -140,6 +140,15 @@ def test_a_path_from_the_links_by_hand(name: str, networks: int) -> None:
     assert path == without | {"path": (9 * networks + 2) * ROWS + 8 * E + 4 * N}
 
 
+@pytest.mark.parametrize(("backbone", "more"), [("gcn", 0), ("mlp", 8 * (E + N) + 4 * N)])
+def test_a_diffusion_by_hand(backbone: str, more: int) -> None:
+    options = {"backbone": backbone, "normalisation": "symmetric"}
+    without, diffusion = (
+        estimate_memory("gcn", make_config("gcn", {**options, "diffusion_steps": steps}), DENSE) for steps in (0, 10)
+    )
+    assert diffusion == without | {"diffusion": 3 * N * C * 4 + more}  # S where the network has none
+
+
 def test_the_channel_needs_s_whatever_its_backbone() -> None:
     options: dict[str, object] = {"backbone": "sign", "normalisation": "symmetric"}
     smooth, plain = (
@@ -163,6 +172,7 @@ CHANNEL: dict[str, object] = {**SHORT, "estimate_epochs": 1, "label_epochs": 1, 
         ("lnp-v2", 1, {**SHORT, "backbone": "sign"}),
         ("lnp-v2", 2**30, {**SHORT, "links_width": 64}),
         ("gcn", 2**30, {**SHORT, "links_width": 64}),
+        ("lnp-v2", 2**30, {**SHORT, "diffusion_steps": 10}),
         ("lnp-channel", 2**30, {**CHANNEL, "variant": "links"}),
         ("lnp-channel", 2**30, {**CHANNEL, "variant": "smooth"}),
     ],

@@ -48,5 +48,5 @@ def test_an_option_that_came_later_leaves_the_name_of_a_configuration_as_it_was(
         return RunSpec(dataset="cora", method="gcn", options=options).config_hash
 
     recorded = "0cb73cbea21a"  # by the code from before the option
-    assert named() == named(similar_weight=0.0) == named(links_width=0) == recorded
-    assert recorded not in (named(similar_weight=1.0), named(links_width=16))
+    assert named() == named(similar_weight=0.0) == named(links_width=0) == named(diffusion_steps=0) == recorded
+    assert recorded not in (named(similar_weight=1.0), named(links_width=16), named(diffusion_steps=2))

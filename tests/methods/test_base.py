@@ -66,13 +66,24 @@ def test_every_option_reaches_the_network(tiny_graph: Graph) -> None:
     linked = network(backbone="mlp", links_width=5, dropout=0.25)
     assert isinstance(linked.backbone, MLP)
     assert (tuple(linked.links.inner.weight.shape), linked.links.rate) == ((7, 5), 0.25)  # a row for each node
+    spread = network(diffusion_steps=10, normalisation="row", loop_weight=3)
+    assert isinstance(spread.backbone, GCN)
+    assert (spread.steps, spread.propagation) == (10, "row+3")
 
 
-def test_a_path_from_the_links_is_refused_where_there_is_no_place_for_it() -> None:
-    with pytest.raises(ConfigError, match=r"`links_width` to be 0 with the backbone sign, .* but got 8. Use gcn"):
-        MethodConfig(backbone="sign", links_width=8)
+@pytest.mark.parametrize("option", ["links_width", "diffusion_steps"])
+def test_what_needs_the_links_is_refused_where_there_is_no_place_for_it(option: str) -> None:
+    with pytest.raises(ConfigError, match=rf"`{option}` to be 0 with the backbone sign, .* but got 8. Use gcn"):
+        MethodConfig(backbone="sign", **{option: 8})
+    with pytest.raises(ConfigError, match=rf"`{option}`.*-1"):
+        MethodConfig(**{option: -1})
+
+
+def test_the_channel_has_variants_instead() -> None:
     with pytest.raises(ConfigError, match=r"`links_width` to be 0, but got 8: here .* variant 'links'"):
         make_config("lnp-channel", {"links_width": 8})
+    with pytest.raises(ConfigError, match=r"`diffusion_steps` to be 0, but got 8: here .* `smoothing_steps`"):
+        make_config("lnp-channel", {"diffusion_steps": 8})
 
 
 @pytest.mark.parametrize("backbone", ["h2gcn", "mlp"])

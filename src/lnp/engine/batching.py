@@ -137,11 +137,12 @@ def make_feed(
             f"Expected `similar_weight` to be 0 with batch {batching.kind!r}, which follows the graph's own links, but "
             f"got {config.similar_weight}. Use batch 'full'."
         )
-    if config.links_width > 0:
-        raise ConfigError(
-            f"Expected `links_width` to be 0 with batch {batching.kind!r}, which does not see all links of a node, but "
-            f"got {config.links_width}. Use batch 'full'."
-        )
+    for name in ("diffusion_steps", "links_width"):
+        if getattr(config, name) > 0:
+            raise ConfigError(
+                f"Expected `{name}` to be 0 with batch {batching.kind!r}, which does not see all links of a node, but "
+                f"got {getattr(config, name)}. Use batch 'full'."
+            )
     batch = full_batch(graph, observed, train, device=device, tensors=Layerwise(graph, device=device))
     if batching.kind == "neighbours":
         return NeighbourFeed(batch, config, batching.size, batching.fan_out)

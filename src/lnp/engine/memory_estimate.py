@@ -16,6 +16,7 @@ hidden layers   each kept once on a large graph and three times on a small one, 
                 by one; and one to three of them in the backward pass
 predictions     4 n c for each of the matrices that the losses keep, and :data:`COLUMNS` n: by count and measurement
 contrastive     16 n for each sampled negative on a small graph, whose exponentials are kept
+diffusion       4 n c for what spreads behind a network, where it starts, and its gradient; S where there is none
 path            of the links: weights with one row per node, their gradients, moments and copies, its activations, and A
 ==============  ======================================================================================================
 
@@ -94,6 +95,9 @@ def estimate_memory(name: str, config: MethodConfig, sizes: Sizes, *, recompute:
         parts["hops"] = _hops(config, sizes)
     if contrastive := contrastive_bytes(config, n):
         parts["contrastive"] = contrastive
+    if config.diffusion_steps > 0:  # what spreads, where it starts, and its gradient; S where the network has none
+        turned = 2 if config.normalisation == "row" else 1
+        parts["diffusion"] = 4 * n * c * 3 + (turned * sizes.propagation if config.backbone != "gcn" else 0)
     if isinstance(config, ChannelConfig):
         parts["path"] = _path(config, sizes)
     elif config.links_width > 0:  # weights, gradients, two moments, two copies of the best; three activations and two

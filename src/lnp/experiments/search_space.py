@@ -39,8 +39,12 @@ NETWORK: dict[str, tuple[Value, ...]] = {
     "loop_weight": (0.1, 0.3, 1.0, 3.0, 10.0, 30.0),
     "similar_weight": (0.0, 1.0, 3.0),
     "links_width": (0, 16, 64),
+    "diffusion_steps": (0, 2, 10),
 }
 """What every network has."""
+
+SEES_MORE = ("similar_weight", "links_width", "diffusion_steps")
+"""What methods that learn links of their own are not offered."""
 
 WIDE: dict[str, tuple[Value, ...]] = {"learning_rate": (1e-5, 1e-4), "hidden": (128, 256)}
 """What a wide space adds: the rest of Table 4."""
@@ -63,7 +67,7 @@ LNP: dict[str, tuple[Value, ...]] = {
 FINE_TUNED: dict[str, tuple[Value, ...]] = {**NETWORK, "fine_tune_learning_rate": (1e-3, 3e-3, 1e-2, 3e-2)}
 
 LEARNS_LINKS: dict[str, tuple[Value, ...]] = {
-    option: values for option, values in FINE_TUNED.items() if option not in ("similar_weight", "links_width")
+    option: values for option, values in FINE_TUNED.items() if option not in SEES_MORE
 }
 
 TRANSITION: dict[str, tuple[Value, ...]] = {
@@ -78,7 +82,8 @@ SPACES: dict[str, dict[str, tuple[Value, ...]]] = {
     "lnp-v1": LNP,
     "lnp-v2": LNP,
     "lnp-channel": {
-        **{option: values for option, values in NETWORK.items() if option != "links_width"},  # a variant of its own
+        # Paths and diffusion are variants of its own.
+        **{option: values for option, values in NETWORK.items() if option not in ("links_width", "diffusion_steps")},
         "variant": ("smooth", "similar", "features", "links", "plain"),
         "trusted_weight": (0.03, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0),
         "gain": (0.0, 0.05, 10.0),

@@ -14,7 +14,7 @@ from lnp.methods.registry import entry, make_config
 
 __all__ = ["LATER", "RunSpec"]
 
-LATER: dict[str, object] = {"similar_weight": 0.0, "links_width": 0}
+LATER: dict[str, object] = {"similar_weight": 0.0, "links_width": 0, "diffusion_steps": 0}
 """Options that every method has got since the first records, with the value that changes nothing."""
 
 

@@ -45,6 +45,8 @@ class MethodConfig:
         loop_weight: λ of A + λ I + μ K, what a node counts beside one neighbour (GCN, SIGN).
         similar_weight: μ, what the nodes with the most similar features count together beside one neighbour, 0 for
             nothing (GCN, SIGN).
+        diffusion_steps: Averages over neighbours behind the network, so that outputs reach further than its layers, 0
+            for none (GCN, H2GCN, MLP).
         links_width: Width of a path from a node's row of A, which says who its neighbours are, 0 for none (GCN, H2GCN,
             MLP).
         initialisation: "glorot", or "fan-out" as in the released LNP code.
@@ -61,6 +63,7 @@ class MethodConfig:
     normalisation: str = "symmetric"
     loop_weight: float = 1.0
     similar_weight: float = 0.0
+    diffusion_steps: int = 0
     links_width: int = 0
     initialisation: str = "glorot"
     self_in_two_hop: bool = False
@@ -79,12 +82,14 @@ class MethodConfig:
                 f"Expected `similar_weight` to be 0 with the backbone {self.backbone}, which has no place for links "
                 f"between similar nodes, but got {self.similar_weight}. Use gcn or sign."
             )
+        check_range("diffusion_steps", self.diffusion_steps, 0, 1000)
         check_range("links_width", self.links_width, 0, 4096)
-        if self.links_width > 0 and self.backbone == "sign":
-            raise ConfigError(
-                f"Expected `links_width` to be 0 with the backbone sign, whose rows are read without their links, but "
-                f"got {self.links_width}. Use gcn, h2gcn or mlp."
-            )
+        for name in ("diffusion_steps", "links_width"):
+            if getattr(self, name) > 0 and self.backbone == "sign":
+                raise ConfigError(
+                    f"Expected `{name}` to be 0 with the backbone sign, whose rows are read without their links, but "
+                    f"got {getattr(self, name)}. Use gcn, h2gcn or mlp."
+                )
         check_range("dropout", self.dropout, 0, 0.95)
         check_range("learning_rate", self.learning_rate, 0, 10)
         check_range("weight_decay", self.weight_decay, 0, 10)
@@ -117,6 +122,7 @@ class MethodConfig:
             normalisation=self.normalisation,
             loop_weight=self.loop_weight,
             similar_weight=self.similar_weight,
+            diffusion_steps=self.diffusion_steps,
             links_width=self.links_width,
             initialisation=self.initialisation,
             self_in_two_hop=self.self_in_two_hop,

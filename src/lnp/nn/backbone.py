@@ -28,6 +28,7 @@ class BackboneSpec:
         normalisation: "symmetric" or "row" propagation (GCN, SIGN).
         loop_weight: λ, what a node counts beside one neighbour (GCN, SIGN).
         similar_weight: μ, what nodes with similar features count together beside one neighbour (GCN, SIGN).
+        diffusion_steps: Averages over neighbours behind the network (:mod:`lnp.nn.with_diffusion`), 0 for none.
         links_width: Width of the path from a node's row of A (:mod:`lnp.nn.with_links`), 0 for none.
         nodes: n, where there is such a path: it has a weight for each of them.
         initialisation: How weights start; see :mod:`lnp.nn.linear`.
@@ -42,6 +43,7 @@ class BackboneSpec:
     normalisation: str = "symmetric"
     loop_weight: float = 1.0
     similar_weight: float = 0.0
+    diffusion_steps: int = 0
     links_width: int = 0
     nodes: int = 0
     initialisation: str = "glorot"

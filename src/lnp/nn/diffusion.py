@@ -64,9 +64,14 @@ def diffuse(
     return current
 
 
-def diffused(matrix: SparseMatrix, seeds: Tensor, *, alpha: float, steps: int) -> Tensor:
-    """Z after a number of steps, with its gradient by Y; nothing is kept on the way."""
-    values: Tensor = _Diffused.apply(seeds, matrix, alpha, steps)  # type: ignore[no-untyped-call]
+def diffused(matrix: Multiplier, seeds: Tensor, *, alpha: float, steps: int) -> Tensor:
+    """Z after a number of steps, with its gradient by Y; for a constant S nothing is kept on the way."""
+    values = seeds
+    if isinstance(matrix, SparseMatrix):
+        values = _Diffused.apply(seeds, matrix, alpha, steps)  # type: ignore[no-untyped-call]
+    else:  # it may be learnt, and wants a gradient of its own
+        for _ in range(steps):
+            values = alpha * (matrix @ values) + (1 - alpha) * seeds
     return values
 
 

@@ -46,6 +46,7 @@ def test_says_why_not(toy_task, monkeypatch) -> None:
     )
     assert "different graphs" in objection(methods, [batch, other])
     assert "path from the links" in objection(two(toy_task, "gcn", links_width=4)[0], [batch, batch])
+    assert "diffusion" in objection(two(toy_task, "gcn", diffusion_steps=2)[0], [batch, batch])
     assert "backbone mlp" in objection(two(toy_task, "gcn", backbone="mlp")[0], [batch, batch])
     monkeypatch.setattr(adapt, "LARGEST", 59)
     assert "60 nodes, more than 59" in objection(methods, [batch, batch])

@@ -58,6 +58,8 @@ def objection(methods: Sequence[Method], batches: Sequence[Batch]) -> str | None
         return f"the backbone {method.config.backbone} has no form for several seeds"
     if method.config.links_width > 0:
         return "a path from the links has no form for several seeds"
+    if method.config.diffusion_steps > 0:
+        return "a diffusion behind the network has no form for several seeds"
     if batch.given.device.type != "cpu":
         return f"the device is {batch.given.device.type}, not the CPU"
     if batch.node_count > LARGEST:

@@ -84,6 +84,11 @@ class ChannelConfig(MethodConfig):
         super().__post_init__()
         check_choice("variant", self.variant, (*VARIANTS, "auto"))
         check_choice("targets", self.targets, TARGETS)
+        if self.diffusion_steps > 0:
+            raise ConfigError(
+                f"Expected `diffusion_steps` to be 0, but got {self.diffusion_steps}: here outputs spread in the "
+                "variants 'smooth' and 'similar', in `smoothing_steps`."
+            )
         if self.links_width > 0:
             raise ConfigError(
                 f"Expected `links_width` to be 0, but got {self.links_width}: here the path from the links is the "
