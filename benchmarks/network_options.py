@@ -1,9 +1,10 @@
 """What networks gain by seeing more than their links' averages: validation accuracy without and with it.
 
-===========  =====================================================================  =================================
-``similar``  the ten nodes with the most similar features (``similar_weight = 1``)  :mod:`lnp.nn.similar_links`
-``links``    a path from a node's row of A (``links_width = 64``)                   :mod:`lnp.nn.with_links`
-===========  =====================================================================  =================================
+=============  =====================================================================  ===============================
+``similar``    the ten nodes with the most similar features (``similar_weight = 1``)  :mod:`lnp.nn.similar_links`
+``links``      a path from a node's row of A (``links_width = 64``)                   :mod:`lnp.nn.with_links`
+``diffusion``  outputs that spread to neighbours (``diffusion_steps = 10``)           :mod:`lnp.nn.with_diffusion`
+=============  =====================================================================  ===============================
 
     python benchmarks/network_options.py run similar --methods gcn --graphs cora,citeseer
     python benchmarks/network_options.py show links
@@ -36,7 +37,12 @@ FILE = Path(__file__).parents[1] / "results" / "network-options.csv"
 GRAPHS = ("cora", "citeseer", "pubmed", "chameleon", "squirrel", "actor")
 CELLS = (("uniform-mix", 0.2), ("uniform-mix", 0.8), ("flip", 0.2), ("flip", 0.6))
 SEEDS = range(2)
-OPTIONS: dict[str, dict[str, object]] = {"none": {}, "similar": {"similar_weight": 1.0}, "links": {"links_width": 64}}
+OPTIONS: dict[str, dict[str, object]] = {
+    "none": {},
+    "similar": {"similar_weight": 1.0},
+    "links": {"links_width": 64},
+    "diffusion": {"diffusion_steps": 10},
+}
 VARIANTS = {"none": "smooth", "similar": "similar", "links": "links"}
 """What takes the place of an option in lnp-channel."""
 
@@ -128,10 +134,12 @@ def main() -> None:
     """Runs or shows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["run", "show"])
-    parser.add_argument("option", choices=["similar", "links"])
+    parser.add_argument("option", choices=[option for option in OPTIONS if option != "none"])
     parser.add_argument("--methods", default="gcn", help="separated by commas")
     parser.add_argument("--graphs", default=",".join(GRAPHS), help="separated by commas")
     chosen = parser.parse_args()
+    if chosen.option not in VARIANTS and "lnp-channel" in chosen.methods.split(","):
+        parser.error("lnp-channel has its diffusion in the variant smooth, which is its 'none' here")
     torch.set_num_threads(1)
     if chosen.what == "run":
         run_all(chosen.option, chosen.methods.split(","), chosen.graphs.split(","))

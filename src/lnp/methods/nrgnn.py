@@ -26,24 +26,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lnp.errors import ConfigError, check_range
+from lnp.errors import check_range
 from lnp.losses.cross_entropy import cross_entropy
-from lnp.methods.base import Epoch, Method, Stage, Terms
+from lnp.methods.base import Epoch, Stage, Terms
 from lnp.methods.batch import Batch
-from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
-from lnp.nn.edge_predictor import EdgePredictor, edge_loss, link_weights, sample_non_edges
-from lnp.nn.graph_tensors import GraphTensors
+from lnp.methods.fine_tuning import fine_tuning_stage
+from lnp.methods.learnt_links import LearnsLinks, LearntLinksConfig, listed_pairs
 from lnp.nn.similarity import top_cosines, top_products
 from lnp.nn.softmax import softmax
-from lnp.nn.sparse import SparseMatrix
-from lnp.nn.weighted_graph import PairCache, Pairs, WeightedGraph, WeightedPairs, looped_adjacency, new_pairs
+from lnp.nn.weighted_graph import PairCache, Pairs, WeightedGraph, WeightedPairs, new_pairs
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["NRGNN", "NRGNNConfig"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class NRGNNConfig(FineTunedConfig):
+class NRGNNConfig(LearntLinksConfig):
     """Options of NRGNN; its networks are always GCNs.
 
     Args:
@@ -63,35 +61,22 @@ class NRGNNConfig(FineTunedConfig):
     epochs: int = 300
     candidates: int = 5
     pseudo_links: int = 5
-    link_threshold: float = 0.1
     confidence: float = 0.8
     edge_term: float = 0.3
     pseudo_term: float = 1.0
-    negatives: int = 50
-    edge_hidden: int = 64
     edge_gradient: bool = True
     refresh_every: int = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.backbone != "gcn":
-            raise ConfigError(f"Expected `backbone` to be gcn, which NRGNN is made for, but got {self.backbone!r}.")
-        if self.similar_weight > 0:
-            raise ConfigError(
-                f"Expected `similar_weight` to be 0 (NRGNN learns its links), but got {self.similar_weight}."
-            )
         check_range("link_threshold", self.link_threshold, 0, math.inf)
         check_range("confidence", self.confidence, 0, 1)
         check_range("edge_term", self.edge_term, 0, math.inf)
         check_range("pseudo_term", self.pseudo_term, 0, math.inf)
-        for name, least in (("candidates", -1), ("pseudo_links", -1), ("negatives", 0), ("edge_hidden", 1)):
-            if getattr(self, name) < least:
-                raise ConfigError(f"Expected `{name}` to be at least {least}, but got {getattr(self, name)}.")
-        if self.refresh_every < 1:
-            raise ConfigError(f"Expected `refresh_every` to be at least 1, but got {self.refresh_every}.")
+        self.check_at_least(candidates=-1, pseudo_links=-1, refresh_every=1)
 
 
-class NRGNN(Method):
+class NRGNN(LearnsLinks):
     """Edge predictor, pseudo-label miner and classifier, trained together."""
 
     Config = NRGNNConfig
@@ -105,12 +90,10 @@ class NRGNN(Method):
     def __init__(self, config: NRGNNConfig, batch: Batch, generator: Generator) -> None:
         super().__init__()
         self.config = config
-        inputs, n = batch.graph.features.shape[1], batch.node_count
+        n = batch.node_count
         self.classifier = config.network(batch, generator)
         self.miner = config.network(batch, generator)
-        self.edge_predictor = EdgePredictor(
-            inputs, config.edge_hidden, generator, normalisation=config.normalisation, loop_weight=config.loop_weight
-        )
+        self.prepare_links(batch, generator)
         # T_N, the labelled nodes that each node may be linked to, P* with its score, and the pseudo-labelled nodes that
         # each node may be linked to; −1 stands for nobody.
         self.register_buffer("labelled", torch.zeros(n, dtype=torch.bool))
@@ -119,7 +102,6 @@ class NRGNN(Method):
         self.register_buffer("miner_score", torch.tensor(-math.inf, dtype=torch.float64))
         self.register_buffer("pseudo_links", torch.full((n, max(0, config.pseudo_links)), -1, dtype=torch.int32))
         self._candidate_pairs, self._pseudo_pairs = PairCache(), PairCache()
-        self._known: tuple[GraphTensors, SparseMatrix, Pairs] | None = None
 
     def stages(self, batch: Batch) -> list[Stage]:
         """All three networks on T_N and pseudo labels, then the classifier alone on T_C, links as they are."""
@@ -149,12 +131,7 @@ class NRGNN(Method):
             "noisy_ce": cross_entropy(logits[batch.noisy], batch.noisy_labels).mean(),
             "miner_ce": cross_entropy(mined[batch.noisy], batch.noisy_labels).mean(),
         }
-        if config.edge_term > 0:
-            _, edges = self._fixed(batch)
-            adjacency = batch.graph.graph.adjacency
-            drawn = sample_non_edges(adjacency, config.negatives * batch.node_count, randomness.sampling)
-            non_edges = Pairs(*drawn, batch.node_count, batch.graph.device)
-            terms["edges"] = config.edge_term * edge_loss(vectors, edges, non_edges)
+        terms |= self.edge_terms(batch, vectors, randomness)
         pseudo = self.pseudo_labelled()
         if config.pseudo_term > 0 and pseudo.numel() > 0:
             soft = -(self.mined[pseudo] * logits[pseudo].log_softmax(dim=1)).sum(dim=1)
@@ -187,23 +164,19 @@ class NRGNN(Method):
     def graphs(self, batch: Batch, vectors: Tensor) -> tuple[WeightedGraph, WeightedGraph]:
         """A_P and A_G with the weights that the edge predictor's vectors give."""
         miner_graph, links = self._miner_graph(batch, vectors)
-        pseudo = self._weighted(self.pseudo_pairs(batch), vectors)
-        parts = [part for part in (links, pseudo) if len(part.pairs)]
-        return miner_graph, WeightedGraph(
-            self._fixed(batch)[0], parts, self.config.normalisation, self.config.loop_weight
-        )
+        return miner_graph, self.with_links(batch, links, self.weigh(self.pseudo_pairs(batch), vectors))
 
     def candidate_pairs(self, batch: Batch) -> Pairs:
         """The links that A_P may have beyond A."""
         if self.config.candidates >= 0:
-            return self._candidate_pairs.get(self.candidates, lambda: _listed_pairs(self.candidates, batch))
+            return self._candidate_pairs.get(self.candidates, lambda: listed_pairs(self.candidates, batch))
         everyone = torch.ones_like(self.labelled)
         return self._candidate_pairs.get(self.labelled, lambda: _all_pairs(everyone, self.labelled, batch))
 
     def pseudo_pairs(self, batch: Batch) -> Pairs:
         """The links that A_G may have beyond A_P."""
         if self.config.pseudo_links >= 0:
-            return self._pseudo_pairs.get(self.pseudo_links, lambda: _listed_pairs(self.pseudo_links, batch))
+            return self._pseudo_pairs.get(self.pseudo_links, lambda: listed_pairs(self.pseudo_links, batch))
         pseudo = torch.zeros_like(self.labelled)
         pseudo[self.pseudo_labelled()] = True
         return self._pseudo_pairs.get(pseudo, lambda: _all_pairs(~self.labelled, pseudo, batch))
@@ -222,34 +195,14 @@ class NRGNN(Method):
             self.pseudo_links[outside] = partners.to(torch.int32)
 
     def _miner_graph(self, batch: Batch, vectors: Tensor) -> tuple[WeightedGraph, WeightedPairs]:
-        links = self._weighted(self.candidate_pairs(batch), vectors)
-        looped, _ = self._fixed(batch)
-        return WeightedGraph(
-            looped, [links] if len(links.pairs) else [], self.config.normalisation, self.config.loop_weight
-        ), links
-
-    def _weighted(self, pairs: Pairs, vectors: Tensor) -> WeightedPairs:
-        return pairs.weighted(link_weights(pairs.dots(vectors), self.config.link_threshold))
-
-    def _fixed(self, batch: Batch) -> tuple[SparseMatrix, Pairs]:
-        """A + λ I and the edges, built once per graph."""
-        if self._known is None or self._known[0] is not batch.graph:
-            graph, device = batch.graph.graph, batch.graph.device
-            edges = Pairs(graph.edges[0], graph.edges[1], graph.node_count, device)
-            self._known = (batch.graph, looped_adjacency(graph.adjacency, device, self.config.loop_weight), edges)
-        return self._known[1], self._known[2]
+        links = self.weigh(self.candidate_pairs(batch), vectors)
+        return self.with_links(batch, links), links
 
     def _stored_graph_logits(self, batch: Batch, randomness: Randomness) -> list[Tensor]:
         with torch.no_grad():
             vectors = self.edge_predictor(batch.graph, randomness.dropout)
             _, classifier_graph = self.graphs(batch, vectors)
         return [self.classifier(batch.graph, randomness.dropout, propagation=classifier_graph)]
-
-
-def _listed_pairs(partners: Tensor, batch: Batch) -> Pairs:
-    table = partners.cpu().numpy()
-    first, place = np.nonzero(table >= 0)
-    return new_pairs(first, table[first, place], batch.graph.graph.adjacency, batch.graph.device)
 
 
 def _all_pairs(left: Tensor, right: Tensor, batch: Batch) -> Pairs:

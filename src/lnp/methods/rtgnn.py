@@ -22,21 +22,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from lnp.errors import ConfigError, check_range
+from lnp.errors import check_range
 from lnp.losses.cross_entropy import cross_entropy
-from lnp.methods.base import Epoch, Method, Stage, Terms
+from lnp.methods.base import Epoch, Stage, Terms
 from lnp.methods.batch import Batch
-from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
-from lnp.nn.edge_predictor import EdgePredictor, edge_loss, link_weights, sample_non_edges
-from lnp.nn.graph_tensors import GraphTensors
+from lnp.methods.fine_tuning import fine_tuning_stage
+from lnp.methods.learnt_links import LearnsLinks, LearntLinksConfig, listed_pairs
 from lnp.nn.similarity import top_cosines
 from lnp.nn.softmax import softmax
-from lnp.nn.sparse import SparseMatrix
-from lnp.nn.weighted_graph import PairCache, Pairs, WeightedGraph, looped_adjacency, new_pairs
+from lnp.nn.weighted_graph import PairCache, Pairs, WeightedGraph
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["RTGNN", "RTGNNConfig", "neighbour_divergence", "sort_labels", "symmetric_divergence"]
@@ -46,7 +43,7 @@ DOUBTFUL = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class RTGNNConfig(FineTunedConfig):
+class RTGNNConfig(LearntLinksConfig):
     """Options of RTGNN; its networks are always GCNs.
 
     The paper has K = 100, τ = 0.05 and width 128; with 40 % of the nodes labelled so many links blur the classes.
@@ -65,29 +62,18 @@ class RTGNNConfig(FineTunedConfig):
     candidates: int = 5
     link_threshold: float = 0.5
     confidence: float = 0.95
-    edge_term: float = 1.0
     agreement: float = 0.1
-    negatives: int = 50
-    edge_hidden: int = 64
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.backbone != "gcn":
-            raise ConfigError(f"Expected `backbone` to be gcn, which RTGNN is made for, but got {self.backbone!r}.")
-        if self.similar_weight > 0:
-            raise ConfigError(
-                f"Expected `similar_weight` to be 0 (RTGNN learns its links), but got {self.similar_weight}."
-            )
         check_range("link_threshold", self.link_threshold, 0, 1)
         check_range("confidence", self.confidence, 0, 1)
         check_range("edge_term", self.edge_term, 0, math.inf)
         check_range("agreement", self.agreement, 0, math.inf)
-        for name, least in (("candidates", 0), ("negatives", 0), ("edge_hidden", 1)):
-            if getattr(self, name) < least:
-                raise ConfigError(f"Expected `{name}` to be at least {least}, but got {getattr(self, name)}.")
+        self.check_at_least(candidates=0)
 
 
-class RTGNN(Method):
+class RTGNN(LearnsLinks):
     """Edge predictor and two classifiers that govern each other's labels."""
 
     Config = RTGNNConfig
@@ -98,22 +84,13 @@ class RTGNN(Method):
     def __init__(self, config: RTGNNConfig, batch: Batch, generator: Generator) -> None:
         super().__init__()
         self.config = config
-        inputs = batch.graph.features.shape[1]
         self.first = config.network(batch, generator)
         self.second = config.network(batch, generator)
-        self.edge_predictor = EdgePredictor(
-            inputs,
-            config.edge_hidden,
-            generator,
-            normalisation=config.normalisation,
-            loop_weight=config.loop_weight,
-            unit_length=True,
-        )
+        self.prepare_links(batch, generator, unit_length=True)
         # The nodes that each node may be linked to (−1: nobody), and e.
         self.register_buffer("candidates", torch.full((batch.node_count, config.candidates), -1, dtype=torch.int32))
         self.register_buffer("epochs_done", torch.tensor(0))
         self._pairs = PairCache()
-        self._known: tuple[GraphTensors, SparseMatrix, Pairs] | None = None
 
     def stages(self, batch: Batch) -> list[Stage]:
         """Everything on T_N, then both classifiers on T_C, links as they are."""
@@ -139,11 +116,7 @@ class RTGNN(Method):
         if progress > 0:
             together = symmetric_divergence(z1[batch.noisy], z2[batch.noisy]).mean()
             terms["agreement"] = config.agreement * together
-        if config.edge_term > 0:
-            adjacency = batch.graph.graph.adjacency
-            drawn = sample_non_edges(adjacency, config.negatives * batch.node_count, randomness.sampling)
-            non_edges = Pairs(*drawn, batch.node_count, batch.graph.device)
-            terms["edges"] = config.edge_term * edge_loss(vectors, self._fixed(batch)[1], non_edges)
+        terms |= self.edge_terms(batch, vectors, randomness)
         pseudo, labels = self._pseudo_labels(batch, z1.detach(), z2.detach())
         if pseudo.numel() > 0:
             both = cross_entropy(z1[pseudo], labels) + cross_entropy(z2[pseudo], labels)
@@ -169,19 +142,11 @@ class RTGNN(Method):
 
     def reinforced_graph(self, batch: Batch, vectors: Tensor) -> WeightedGraph:
         """A with the links that the edge predictor's vectors weight."""
-        pairs = self.candidate_pairs(batch)
-        parts = [pairs.weighted(link_weights(pairs.dots(vectors), self.config.link_threshold))] if len(pairs) else []
-        return WeightedGraph(self._fixed(batch)[0], parts, self.config.normalisation, self.config.loop_weight)
+        return self.with_links(batch, self.weigh(self.candidate_pairs(batch), vectors))
 
     def candidate_pairs(self, batch: Batch) -> Pairs:
         """The links there may be beyond A."""
-
-        def build() -> Pairs:
-            table = self.candidates.cpu().numpy()
-            nodes, place = np.nonzero(table >= 0)
-            return new_pairs(nodes, table[nodes, place], batch.graph.graph.adjacency, batch.graph.device)
-
-        return self._pairs.get(self.candidates, build)
+        return self._pairs.get(self.candidates, lambda: listed_pairs(self.candidates, batch))
 
     def _pseudo_labels(self, batch: Batch, z1: Tensor, z2: Tensor) -> tuple[Tensor, Tensor]:
         """Nodes outside T_N on which both networks surely agree, and what they agree on."""
@@ -190,14 +155,6 @@ class RTGNN(Method):
         q2, k2 = z2[outside].softmax(dim=1).max(dim=1)
         sure = (k1 == k2) & (q1 * q2 > self.config.confidence**2)
         return outside[sure], k1[sure]
-
-    def _fixed(self, batch: Batch) -> tuple[SparseMatrix, Pairs]:
-        """A + λ I and the edges, built once per graph."""
-        if self._known is None or self._known[0] is not batch.graph:
-            graph, device = batch.graph.graph, batch.graph.device
-            edges = Pairs(graph.edges[0], graph.edges[1], graph.node_count, device)
-            self._known = (batch.graph, looped_adjacency(graph.adjacency, device, self.config.loop_weight), edges)
-        return self._known[1], self._known[2]
 
     def _stored_graph_logits(self, batch: Batch, randomness: Randomness) -> list[Tensor]:
         with torch.no_grad():
