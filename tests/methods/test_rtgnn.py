@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 import torch
 
 from lnp.engine.feed import predict
-from lnp.engine.fit import FitOptions, fit
+from lnp.engine.fit import fit
 from lnp.engine.selection import select_last, select_validation
 from lnp.errors import ConfigError
 from lnp.graph.labels import ObservedLabels
@@ -227,27 +225,8 @@ def test_an_isolated_node_without_features_works(selection, toy_task):
 
 
 @pytest.mark.parametrize("stop", [5, 14])
-def test_resuming_gives_the_same_bits(batch, selection, tmp_path, stop):
-    whole, method = run(batch, selection)
-    path = tmp_path / "run.safetensors"
-
-    class StoppedError(Exception):
-        pass
-
-    seen = []
-
-    def interrupt(record, count):
-        seen.append(record)
-        if len(seen) == stop + 1:
-            raise StoppedError
-
-    options = FitOptions(checkpoint=path, checkpoint_every=1, on_epoch=interrupt)
-    with pytest.raises(StoppedError):
-        fit(build(batch), batch, selection, Seeds(0).randomness(), options)
-    again = build(batch)
-    resumed = fit(again, batch, selection, Seeds(0).randomness(), dataclasses.replace(options, on_epoch=None))
-    assert torch.equal(resumed.probabilities, whole)
-    assert all(torch.equal(value, again.state_dict()[name]) for name, value in method.state_dict().items())
+def test_resuming_gives_the_same_bits(batch, selection, goes_on_alike, stop):
+    goes_on_alike(lambda: build(batch), batch, selection, stop)
 
 
 def test_options_are_checked():

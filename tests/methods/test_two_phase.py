@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 import torch
 
@@ -88,28 +86,9 @@ def test_predictions_come_from_the_first_network_until_c_is_known(batch):
 
 @pytest.mark.parametrize("name", CORRECTED)
 @pytest.mark.parametrize("stop", [("estimate", 6), ("train", 6)])
-def test_resuming_on_either_side_of_the_boundary_gives_the_same_bits(name, stop, toy_task, batch, tmp_path):
+def test_resuming_on_either_side_of_the_boundary_gives_the_same_bits(name, stop, toy_task, batch, goes_on_alike):
     selection = select_validation(toy_task.truth.labels, toy_task.observed, toy_task.split, rule="val-clean")
-    whole = build(name, batch)
-    expected = fit(whole, batch, selection, Seeds(3).randomness())
-
-    class StoppedError(Exception):
-        pass
-
-    def stop_there(record, count):
-        if (record.stage, record.epoch) == stop:
-            raise StoppedError
-
-    path = tmp_path / "checkpoint"
-    options = FitOptions(checkpoint=path, checkpoint_every=4, on_epoch=stop_there)
-    with pytest.raises(StoppedError):
-        fit(build(name, batch), batch, selection, Seeds(3).randomness(), options)
-    resumed = build(name, batch)
-    result = fit(resumed, batch, selection, Seeds(3).randomness(), dataclasses.replace(options, on_epoch=None))
-    assert torch.equal(result.probabilities, expected.probabilities)
-    for key, value in whole.state_dict().items():
-        assert torch.equal(resumed.state_dict()[key], value), key
-    assert result.history.to_json() == expected.history.to_json()
+    goes_on_alike(lambda: build(name, batch), batch, selection, stop, checkpoint_every=4)
 
 
 def test_a_known_matrix_needs_no_first_stage(batch):

@@ -1,0 +1,57 @@
+"""What tests of several methods do."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from lnp.engine.fit import FitOptions, fit
+from lnp.engine.history import EpochRecord
+from lnp.engine.selection import Selection
+from lnp.methods.base import Method
+from lnp.methods.batch import Batch
+from lnp.seeds import Seeds
+
+
+class StoppedError(Exception):
+    """Where a run is stopped."""
+
+
+@pytest.fixture
+def goes_on_alike(tmp_path: Path) -> Callable[..., None]:
+    """Stops a run, goes on from its checkpoint, and compares every bit with a run that was not stopped."""
+
+    def check(
+        build: Callable[[], Method],
+        batch: Batch,
+        selection: Selection,
+        stop: int | tuple[str, int],
+        *,
+        checkpoint_every: int = 1,
+    ) -> None:
+        """``stop``: the epoch that is not finished, from 0 (from −1 for the last), or the name of a stage and its."""
+        whole = build()
+        expected = fit(whole, batch, selection, Seeds(1).randomness())
+        number, count = stop % expected.epochs if isinstance(stop, int) else -1, 0
+
+        def interrupt(record: EpochRecord, epochs: int) -> None:
+            nonlocal count
+            if count == number or (record.stage, record.epoch) == stop:
+                raise StoppedError
+            count += 1
+
+        options = FitOptions(checkpoint=tmp_path / "run", checkpoint_every=checkpoint_every, on_epoch=interrupt)
+        with pytest.raises(StoppedError):
+            fit(build(), batch, selection, Seeds(1).randomness(), options)
+        resumed = build()
+        result = fit(resumed, batch, selection, Seeds(1).randomness(), dataclasses.replace(options, on_epoch=None))
+        assert torch.equal(result.probabilities, expected.probabilities)
+        assert result.history.to_json() == expected.history.to_json()
+        for name, value in whole.state_dict().items():
+            assert torch.equal(resumed.state_dict()[name], value), name
+
+    return check
