@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
 
 from lnp.engine.feed import predict
-from lnp.engine.fit import FitOptions, fit
+from lnp.engine.fit import fit
 from lnp.engine.selection import Selection, select_last
 from lnp.errors import ConfigError
 from lnp.graph.graph import Graph
@@ -258,27 +258,11 @@ def test_labels_outside_training_and_trusted_nodes_change_nothing() -> None:
         assert torch.equal(value, states[2][name]), name
 
 
-def test_resumed_run_is_bit_equal(tmp_path: Path) -> None:
+def test_resumed_run_is_bit_equal(goes_on_alike: Callable[..., None]) -> None:
     batch = planted_batch()
     selection = Selection("val-clean", np.arange(24, 36), np.arange(24, 36) % 3)
-    whole = make(batch, estimate_epochs=5, ramp_epochs=8, warm_up=2, prediction="better")
-    fit(whole, batch, selection, Seeds(1).randomness())
-
-    class KilledError(Exception):
-        pass
-
-    def kill(record: object, count: int) -> None:
-        if record.stage == "train" and record.epoch == 8:  # type: ignore[attr-defined]
-            raise KilledError
-
-    options = {"checkpoint": tmp_path / "checkpoint.safetensors", "checkpoint_every": 3}
-    half = make(batch, estimate_epochs=5, ramp_epochs=8, warm_up=2, prediction="better")
-    with pytest.raises(KilledError):
-        fit(half, batch, selection, Seeds(1).randomness(), FitOptions(on_epoch=kill, **options))  # type: ignore[arg-type]
-    rest = make(batch, estimate_epochs=5, ramp_epochs=8, warm_up=2, prediction="better")
-    fit(rest, batch, selection, Seeds(99).randomness(), FitOptions(**options))  # type: ignore[arg-type]
-    for name, value in whole.state_dict().items():
-        assert torch.equal(value, rest.state_dict()[name]), name
+    options = {"estimate_epochs": 5, "ramp_epochs": 8, "warm_up": 2, "prediction": "better"}
+    goes_on_alike(lambda: make(batch, **options), batch, selection, ("train", 8), checkpoint_every=3)
 
 
 def test_without_noisy_nodes_there_is_nothing_to_exchange() -> None:

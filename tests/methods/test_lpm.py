@@ -1,15 +1,13 @@
 from __future__ import annotations
 
-import contextlib
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 
-from lnp.engine.fit import FitOptions, fit
+from lnp.engine.fit import fit
 from lnp.engine.selection import select_last, select_validation
 from lnp.errors import ConfigError
 from lnp.graph.graph import Graph
@@ -288,22 +286,10 @@ def test_labels_outside_both_sets_change_nothing(toy_task) -> None:
     assert all(torch.equal(value, states[1][name]) for name, value in states[0].items())
 
 
-def test_a_resumed_run_ends_with_the_same_bits(toy_task, tmp_path: Path) -> None:
+def test_a_resumed_run_ends_with_the_same_bits(toy_task, goes_on_alike) -> None:
     batch = batch_of(toy_task)
     selection = select_validation(toy_task.truth.labels, toy_task.observed, toy_task.split, rule="val-clean")
-    whole, broken, resumed = (build(batch, grow=True) for _ in range(3))
-    fit(whole, batch, selection, Seeds(0).randomness())
-
-    def stop(record, count: int) -> None:
-        if record.epoch == 4:
-            raise KeyboardInterrupt
-
-    file = tmp_path / "run.safetensors"
-    with contextlib.suppress(KeyboardInterrupt):
-        options = FitOptions(checkpoint=file, checkpoint_every=1, on_epoch=stop)
-        fit(broken, batch, selection, Seeds(0).randomness(), options)
-    fit(resumed, batch, selection, Seeds(0).randomness(), FitOptions(checkpoint=file, checkpoint_every=1))
-    assert all(torch.equal(value, resumed.state_dict()[name]) for name, value in whole.state_dict().items())
+    goes_on_alike(lambda: build(batch, grow=True), batch, selection, 4)
 
 
 @pytest.mark.parametrize("backbone", ["gcn", "h2gcn", "mlp"])

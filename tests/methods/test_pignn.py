@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
 
-from lnp.engine.fit import FitOptions, fit
+from lnp.engine.fit import fit
 from lnp.engine.selection import Selection, select_last
 from lnp.errors import ConfigError
 from lnp.graph.graph import Graph
@@ -147,32 +147,10 @@ def test_labels_outside_training_and_trusted_nodes_change_nothing(pairs: str) ->
         assert torch.equal(value, states[2][name]), name
 
 
-def test_resumed_run_is_bit_equal(tmp_path: Path) -> None:
+def test_resumed_run_is_bit_equal(goes_on_alike: Callable[..., None]) -> None:
     batch = planted_batch()
     selection = Selection("val-clean", np.arange(24, 36), np.arange(24, 36) % 3)
-    whole = make(batch, pairs="sampled")
-    fit(whole, batch, selection, Seeds(1).randomness())
-
-    class KilledError(Exception):
-        pass
-
-    def kill(record: object, count: int) -> None:
-        if record.epoch == 7:  # type: ignore[attr-defined]
-            raise KilledError
-
-    options = {"checkpoint": tmp_path / "checkpoint.safetensors", "checkpoint_every": 3}
-    with pytest.raises(KilledError):
-        fit(
-            make(batch, pairs="sampled"),
-            batch,
-            selection,
-            Seeds(1).randomness(),
-            FitOptions(on_epoch=kill, **options),  # type: ignore[arg-type]
-        )
-    rest = make(batch, pairs="sampled")
-    fit(rest, batch, selection, Seeds(99).randomness(), FitOptions(**options))  # type: ignore[arg-type]
-    for name, value in whole.state_dict().items():
-        assert torch.equal(value, rest.state_dict()[name]), name
+    goes_on_alike(lambda: make(batch, pairs="sampled"), batch, selection, 7, checkpoint_every=3)
 
 
 @pytest.mark.parametrize("options", [{"pairs": "all"}, {"pair_weight": -1.0}, {"confidence_start": -1}])
