@@ -7,6 +7,8 @@ import typing
 import pytest
 import torch
 
+from lnp.engine.fit import fit
+from lnp.engine.selection import select_last
 from lnp.errors import ConfigError, UnknownNameError
 from lnp.methods.base import Method, MethodConfig
 from lnp.methods.batch import full_batch
@@ -28,6 +30,30 @@ def test_every_entry_is_complete(name: str) -> None:
     for preset, values in row.presets.items():
         chosen = make_config(name, preset=preset)
         assert all(getattr(chosen, option) == value for option, value in values.items())
+
+
+SEES_MORE = {"similar_weight": 1.0, "links_width": 4, "diffusion_steps": 2}
+REFUSED = {("lnp-channel", "links_width"), ("lnp-channel", "diffusion_steps")} | {
+    (name, "similar_weight") for name in ("nrgnn", "rtgnn", "h2gcn", "mlp")
+}
+
+
+@pytest.mark.parametrize("option", SEES_MORE)
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "label-propagation"])  # which has no network
+def test_every_method_trains_with_what_networks_may_see_or_refuses_it(name: str, option: str, toy_task) -> None:  # type: ignore[no-untyped-def]
+    batch = full_batch(toy_task.graph, toy_task.observed, toy_task.split.train)
+    short = {field.name: 2 for field in dataclasses.fields(make_config(name)) if field.name.endswith("epochs")}
+    wanted = {option: SEES_MORE[option], **short}
+    if (name, option) in REFUSED:
+        with pytest.raises(ConfigError, match=option):
+            make_config(name, wanted)
+        return
+    found = []
+    for options in (short, wanted):
+        method = create_method(name, make_config(name, options), batch, Seeds(0).generator("initialisation"))
+        found.append(fit(method, batch, select_last(), Seeds(0).randomness()).probabilities)
+    torch.testing.assert_close(found[1].sum(dim=1), torch.ones(batch.node_count))
+    assert not torch.allclose(found[0], found[1], atol=1e-4)
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -128,3 +128,20 @@ def test_normalised_rows() -> None:
 def test_an_unknown_kind_is_named(random_graph) -> None:
     with pytest.raises(ConfigError, match="one of column, row, symmetric, but got 'rows'"):
         diffusion_matrix(GraphTensors(random_graph()), "rows")
+
+
+def test_the_gradient_of_a_gradient_is_that_of_the_dense_form(random_graph) -> None:
+    """As LPM asks for it: by torch.func, of what a step of learning does to a later loss."""
+    graph = random_graph()
+    matrix = GraphTensors(graph).propagation("row+1")
+    dense = matrix @ torch.eye(graph.node_count)
+    seeds, aim = (torch.from_numpy(np.random.default_rng(k).normal(size=(graph.node_count, 3))) for k in (0, 1))
+
+    def later(product, values: torch.Tensor) -> torch.Tensor:  # type: ignore[no-untyped-def]
+        def loss(values: torch.Tensor) -> torch.Tensor:
+            return ((diffused(product, values, alpha=0.9, steps=3) - aim.float()) ** 4).sum()
+
+        return loss(values - 1e-3 * torch.func.grad(loss)(values))
+
+    found, expected = (torch.func.grad(lambda v, m=one: later(m, v))(seeds.float()) for one in (matrix, dense))
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)

@@ -22,7 +22,7 @@ from torch.autograd.function import once_differentiable
 
 from lnp.errors import check_choice
 from lnp.nn.graph_tensors import GraphTensors
-from lnp.nn.sparse import Multiplier, SparseMatrix
+from lnp.nn.sparse import Multiplier, SparseMatrix, transformed
 
 __all__ = ["DIFFUSIONS", "diffuse", "diffused", "diffusion_matrix", "normalised_rows"]
 
@@ -67,9 +67,9 @@ def diffuse(
 def diffused(matrix: Multiplier, seeds: Tensor, *, alpha: float, steps: int) -> Tensor:
     """Z after a number of steps, with its gradient by Y; for a constant S nothing is kept on the way."""
     values = seeds
-    if isinstance(matrix, SparseMatrix):
+    if isinstance(matrix, SparseMatrix) and not transformed():
         values = _Diffused.apply(seeds, matrix, alpha, steps)  # type: ignore[no-untyped-call]
-    else:  # it may be learnt, and wants a gradient of its own
+    else:  # a learnt S wants a gradient of its own, and torch.func may want the gradient of a gradient
         for _ in range(steps):
             values = alpha * (matrix @ values) + (1 - alpha) * seeds
     return values
