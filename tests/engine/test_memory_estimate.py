@@ -146,7 +146,8 @@ def test_a_diffusion_by_hand(backbone: str, more: int) -> None:
     without, diffusion = (
         estimate_memory("gcn", make_config("gcn", {**options, "diffusion_steps": steps}), DENSE) for steps in (0, 10)
     )
-    assert diffusion == without | {"diffusion": 3 * N * C * 4 + more}  # S where the network has none
+    # What spreads, where it starts and its gradient; S where the network has none.
+    assert diffusion == without | {"diffusion": 3 * N * C * 4, "propagation": without["propagation"] + more}
 
 
 def test_the_channel_needs_s_whatever_its_backbone() -> None:

@@ -94,6 +94,8 @@ def test_what_has_no_place_is_refused_by_name(config: type[LearntLinksConfig], n
         config(backbone="mlp")
     with pytest.raises(ConfigError, match=rf"`similar_weight` to be 0 \({name} learns its links\), but got 2"):
         config(similar_weight=2)
+    with pytest.raises(ConfigError, match=r"`edge_term` .*-0\.5"):
+        config(edge_term=-0.5)
     with pytest.raises(ConfigError, match="`negatives` to be at least 0, but got -1"):
         config(negatives=-1)
     with pytest.raises(ConfigError, match="`edge_hidden` to be at least 1, but got 0"):

@@ -16,7 +16,7 @@ hidden layers   each kept once on a large graph and three times on a small one, 
                 by one; and one to three of them in the backward pass
 predictions     4 n c for each of the matrices that the losses keep, and :data:`COLUMNS` n: by count and measurement
 contrastive     16 n for each sampled negative on a small graph, whose exponentials are kept
-diffusion       4 n c for what spreads behind a network, where it starts, and its gradient; S where there is none
+diffusion       4 n c for what spreads behind a network, for where it starts, and for its gradient
 path            of the links: weights with one row per node, their gradients, moments and copies, its activations, and A
 ==============  ======================================================================================================
 
@@ -95,9 +95,8 @@ def estimate_memory(name: str, config: MethodConfig, sizes: Sizes, *, recompute:
         parts["hops"] = _hops(config, sizes)
     if contrastive := contrastive_bytes(config, n):
         parts["contrastive"] = contrastive
-    if config.diffusion_steps > 0:  # what spreads, where it starts, and its gradient; S where the network has none
-        turned = 2 if config.normalisation == "row" else 1
-        parts["diffusion"] = 4 * n * c * 3 + (turned * sizes.propagation if config.backbone != "gcn" else 0)
+    if config.diffusion_steps > 0:
+        parts["diffusion"] = 4 * n * c * 3
     if isinstance(config, ChannelConfig):
         parts["path"] = _path(config, sizes)
     elif config.links_width > 0:  # weights, gradients, two moments, two copies of the best; three activations and two
@@ -179,6 +178,8 @@ def _propagation(config: MethodConfig, sizes: Sizes, large: bool) -> int:
         total += round(MOST * 2 * sizes.propagation) if large else 0
     else:
         total = 0
+    if config.diffusion_steps > 0 and config.backbone != "gcn":  # which has S already
+        total += turned * sizes.propagation
     if isinstance(config, ChannelConfig):
         candidates = config.candidates(sizes.nodes)
         total += turned * sizes.propagation if "smooth" in candidates and config.backbone != "gcn" else 0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from torch import Tensor
 
-from lnp.errors import ConfigError
+from lnp.errors import ConfigError, check_range
 from lnp.methods.base import Method, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.fine_tuning import FineTunedConfig
@@ -46,6 +46,7 @@ class LearntLinksConfig(FineTunedConfig):
             raise ConfigError(
                 f"Expected `similar_weight` to be 0 ({name} learns its links), but got {self.similar_weight}."
             )
+        check_range("edge_term", self.edge_term, 0, math.inf)
         self.check_at_least(negatives=0, edge_hidden=1)
 
     def check_at_least(self, **least: int) -> None:
@@ -89,7 +90,7 @@ class LearnsLinks(Method):
 
     def with_links(self, batch: Batch, *links: WeightedPairs) -> WeightedGraph:
         """A + λ I with further links."""
-        parts: Sequence[WeightedPairs] = [part for part in links if len(part.pairs)]
+        parts = [part for part in links if len(part.pairs)]
         return WeightedGraph(self._fixed(batch)[0], parts, self.config.normalisation, self.config.loop_weight)
 
     def edge_terms(self, batch: Batch, vectors: Tensor, randomness: Randomness) -> Terms:

@@ -71,7 +71,6 @@ class NRGNNConfig(LearntLinksConfig):
         super().__post_init__()
         check_range("link_threshold", self.link_threshold, 0, math.inf)
         check_range("confidence", self.confidence, 0, 1)
-        check_range("edge_term", self.edge_term, 0, math.inf)
         check_range("pseudo_term", self.pseudo_term, 0, math.inf)
         self.check_at_least(candidates=-1, pseudo_links=-1, refresh_every=1)
 

@@ -68,7 +68,6 @@ class RTGNNConfig(LearntLinksConfig):
         super().__post_init__()
         check_range("link_threshold", self.link_threshold, 0, 1)
         check_range("confidence", self.confidence, 0, 1)
-        check_range("edge_term", self.edge_term, 0, math.inf)
         check_range("agreement", self.agreement, 0, math.inf)
         self.check_at_least(candidates=0)
 
