@@ -125,3 +125,16 @@ def test_a_failure_is_shown_and_is_no_success(call, one, monkeypatch: pytest.Mon
     assert result.exit_code == 1
     assert "1 failed; the same command tries them again" in result.stdout
     assert "out of memory" in result.stdout
+
+
+def test_what_the_files_have_is_left_out_if_asked(call, finished, tmp_path: Path) -> None:
+    results = ["--results", tmp_path / "results"]
+    assert call("reproduce", *finished, *results).exit_code == 0
+    elsewhere = [*finished[:-1], tmp_path / "new.sqlite", *results, "--skip-recorded"]
+    said = json.loads(call("reproduce", *elsewhere, "--seeds", 3, "--dry-run", "--json").stdout)
+    assert (said["runs"], said["left"], said["recorded"]) == (2, 2, 1)
+    assert call("reproduce", *elsewhere).stdout == "table-2: 0 runs, 0 done (0 now). 1 more are recorded.\n"
+    assert call("reproduce", *elsewhere[:-3], "--dry-run").stdout.startswith("table-2: 1 runs, 0 done, 1 left")
+    refused = call("reproduce", *finished, "--skip-recorded")
+    assert refused.exit_code == 2
+    assert "Expected `--results` with the folder" in refused.stderr

@@ -42,6 +42,9 @@ def reproduce(
     results: Annotated[
         Path | None, typer.Option(help="Add what is finished to TABLE.PROTOCOL.csv in this folder.")
     ] = None,
+    skip_recorded: Annotated[
+        bool, typer.Option("--skip-recorded", help="Leave out runs that the files of --results have already.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count the runs, estimate the time, run nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -60,6 +63,8 @@ def reproduce(
         "protocol": protocol,
         "config": config,
     }
+    if skip_recorded and results is None:
+        raise typer.BadParameter("Expected `--results` with the folder of the records to skip.")
     question = Question(name, asked, any_code)
     runs = runs_if_complete(store, question)
     if runs is not None and results is None:  # before torch is loaded, which takes longer than all the rest
@@ -68,14 +73,17 @@ def reproduce(
 
     from lnp.experiments.export import export_results
     from lnp.experiments.grid import Choice
+    from lnp.experiments.recorded import recorded_in
     from lnp.experiments.reproduce import make_plan, tables_of
     from lnp.experiments.reproduce import reproduce as carry_out
     from lnp.experiments.store import Store
 
     choice, tables, outcome = Choice(**asked), tables_of(name), None
+    is_recorded = recorded_in(results) if results is not None and skip_recorded else None
     with Store(store) as opened:
-        plan = make_plan(tables, choice, opened, any_code=any_code)
+        plan = make_plan(tables, choice, opened, any_code=any_code, is_recorded=is_recorded)
         before = _summary(name, plan.total, len(plan.jobs), plan.seconds(opened, workers), plan.unavailable)
+        before |= {"recorded": plan.recorded} if skip_recorded else {}
         if plan.jobs and not dry_run:
             with _progress(name, len(plan.jobs)) as on_event:
                 try:
@@ -83,8 +91,9 @@ def reproduce(
                 except KeyboardInterrupt:
                     _say_how_to_go_on(store)
                     raise typer.Exit(STOPPED) from None
-            plan = make_plan(tables, choice, opened, any_code=any_code)
-        note_complete(opened, question, plan)
+            plan = make_plan(tables, choice, opened, any_code=any_code, is_recorded=is_recorded)
+        if not skip_recorded:  # else it is not the store that has them
+            note_complete(opened, question, plan)
         files = [] if results is None else export_results(plan, opened, results)
     _report(before, outcome, len(plan.jobs), files, dry_run=dry_run, as_json=as_json)
     if outcome is not None and outcome.failed:
@@ -126,14 +135,16 @@ def _report(
         return
     for dataset, reason in before["unavailable"].items():
         print_text(f"Left out: {dataset}. {reason}")
+    recorded = f" {before['recorded']} more are recorded." if "recorded" in before else ""
     if dry_run:
         print_text(
             f"{before['name']}: {before['runs']} runs, {before['done']} done, {before['left']} left, about "
-            f"{duration(before['estimated_seconds'])}."
+            f"{duration(before['estimated_seconds'])}.{recorded}"
         )
     else:
         others = f", {elsewhere} by others" if elsewhere else ""
-        print_text(f"{before['name']}: {before['runs']} runs, {before['runs'] - left} done ({finished} now{others}).")
+        done = before["runs"] - left
+        print_text(f"{before['name']}: {before['runs']} runs, {done} done ({finished} now{others}).{recorded}")
     if failures:
         shown = table(f"{len(failures)} failed; the same command tries them again", "run", "reason")
         for event in failures:

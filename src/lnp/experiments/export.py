@@ -18,11 +18,23 @@ from typing import Any
 
 from lnp.engine.files import alone_in, atomic_path, write_text
 from lnp.errors import ConfigError, DataError
+from lnp.experiments.grid import GridRun
 from lnp.experiments.records import StoredRun
 from lnp.experiments.reproduce import Plan
 from lnp.experiments.store import Store
 
-__all__ = ["COLUMNS", "KEY", "RUN_COLUMNS", "export_results", "run_rows", "write_runs"]
+__all__ = [
+    "COLUMNS",
+    "CONFIGURATION",
+    "KEY",
+    "RUN_COLUMNS",
+    "export_results",
+    "file_name",
+    "key_of",
+    "read_lines",
+    "run_rows",
+    "write_runs",
+]
 
 COLUMNS = (
     *("table", "protocol", "dataset", "noise", "rate", "backbone", "method", "seed"),
@@ -33,6 +45,7 @@ KEY = COLUMNS[:8]
 """What a run is of, the seed last; each has one line."""
 
 CONFIGURATION = COLUMNS.index("config_hash")
+"""Where a line says with which configuration."""
 
 RUN_COLUMNS = (
     *("key", "dataset", "noise", "rate", "realised_rate", "protocol", "selection", "trusted_size", "backbone"),
@@ -57,24 +70,30 @@ def export_results(plan: Plan, store: Store, folder: Path) -> list[Path]:
             row = _row(stored[planned.done_as])
             spec = planned.grid_run.spec
             row |= {"table": planned.grid_run.label, "protocol": planned.grid_run.protocol, "dataset": spec.dataset}
-            name = f"{planned.grid_run.table}.{planned.grid_run.protocol}.csv"
-            groups.setdefault(name, []).append({column: row[column] for column in COLUMNS})
+            groups.setdefault(file_name(planned.grid_run), []).append({column: row[column] for column in COLUMNS})
     for name, rows in groups.items():
         with alone_in(folder):
             _add(folder / name, [_line(COLUMNS, row) for row in rows])
     return [folder / name for name in sorted(groups)]
 
 
+def file_name(run: GridRun) -> str:
+    """In which file of the folder the record of a run is."""
+    return f"{run.table}.{run.protocol}.csv"
+
+
 def _add(path: Path, new: list[list[str]]) -> None:
-    configurations = {_key(line)[:-1]: line[CONFIGURATION] for line in new}
+    configurations = {key_of(line)[:-1]: line[CONFIGURATION] for line in new}
     old = [
-        line for line in _lines(path) if configurations.get(_key(line)[:-1], line[CONFIGURATION]) == line[CONFIGURATION]
+        line
+        for line in read_lines(path)
+        if configurations.get(key_of(line)[:-1], line[CONFIGURATION]) == line[CONFIGURATION]
     ]
-    lines = {_key(line): line for line in (*old, *new)}
+    lines = {key_of(line): line for line in (*old, *new)}
     write_text(path, _csv(COLUMNS, [lines[key] for key in sorted(lines)]))
 
 
-def _lines(path: Path) -> list[list[str]]:
+def read_lines(path: Path) -> list[list[str]]:
     """What is in the file, if it is there."""
     if not path.is_file():
         return []
@@ -85,7 +104,7 @@ def _lines(path: Path) -> list[list[str]]:
     return lines
 
 
-def _key(line: Sequence[str]) -> tuple[object, ...]:
+def key_of(line: Sequence[str]) -> tuple[object, ...]:
     """Which run a line is of, in the order of the file: rates and seeds as numbers."""
     words = dict(zip(COLUMNS, line, strict=True))
     return tuple(float(words[name]) if name in ("rate", "seed") else words[name] for name in KEY)

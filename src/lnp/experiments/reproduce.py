@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -33,10 +33,12 @@ class Plan:
     Args:
         runs: Every run of every table asked for; a run that two tables share is there twice.
         unavailable: Dataset → why it cannot be had; its runs are left out.
+        recorded: How many runs were left out because there is a record of them elsewhere.
     """
 
     runs: list[PlannedRun]
     unavailable: dict[str, str] = field(default_factory=dict)
+    recorded: int = 0
 
     @cached_property
     def jobs(self) -> list[Job]:
@@ -73,7 +75,14 @@ def tables_of(name: str) -> list[Table]:
     return [load_table(each) for each in (table_names() if name == "all" else [name])]
 
 
-def make_plan(tables: Sequence[Table], choice: Choice, store: Store, *, any_code: bool = False) -> Plan:
+def make_plan(
+    tables: Sequence[Table],
+    choice: Choice,
+    store: Store,
+    *,
+    any_code: bool = False,
+    is_recorded: Callable[[GridRun], bool] | None = None,
+) -> Plan:
     """Which runs the tables need and which of them the store has. Nothing is loaded whose checksum the store knows.
 
     Args:
@@ -81,11 +90,14 @@ def make_plan(tables: Sequence[Table], choice: Choice, store: Store, *, any_code
         choice: Which part of them.
         store: Where finished runs are.
         any_code: Count a run as done that only an earlier version of the code has done.
+        is_recorded: Says of which runs there is a record already (:mod:`lnp.experiments.recorded`); they are left out.
     """
     facts: dict[str, DatasetFacts | str] = {}
     keys, earlier, cache = store.finished_keys(), store.settings() if any_code else {}, store.facts_cache()
     runs, unavailable = [], {}
-    for grid_run in expand_all(tables, choice):
+    asked = expand_all(tables, choice)
+    missing = asked if is_recorded is None else [grid_run for grid_run in asked if not is_recorded(grid_run)]
+    for grid_run in missing:
         dataset = grid_run.spec.dataset
         if dataset not in facts:
             try:
@@ -99,9 +111,9 @@ def make_plan(tables: Sequence[Table], choice: Choice, store: Store, *, any_code
         identity = identify(grid_run.spec, known)
         done_as = identity.key if identity.key in keys else earlier.get(identity.settings)
         runs.append(PlannedRun(grid_run, identity, done_as))
-    if not runs:
+    if missing and not runs:
         raise DataError("Expected at least one of the datasets to be at hand, but: " + " ".join(unavailable.values()))
-    return Plan(runs, unavailable)
+    return Plan(runs, unavailable, len(asked) - len(missing))
 
 
 def reproduce(plan: Plan, executor: Executor, store: Store, on_event: OnEvent | None = None) -> Outcome:
