@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lnp.errors import DataError
+from lnp.report.older_records import older_records
 from lnp.report.records import Results
 from lnp.report.results import analyse
 
@@ -35,7 +36,7 @@ def test_what_was_run_is_there_and_what_was_not_is_named(runs) -> None:
     assert (strict.protocol, strict.total, len(strict.missed)) == ("strict", 96, 1)
     assert [loss.method for loss in found.losses] == ["lnp-v2"]
     assert list(found.timings) == ["paper"]
-    assert found.notes == ["a note"]
+    assert found.notes == ["a note", *older_records(rows)]
     assert found.section("table-2", "strict") is found.tables[1]
     assert found.section("table-1", "paper") is None
     assert not found.has_memory
@@ -61,7 +62,7 @@ def test_ranks_of_all_methods_and_of_the_papers(runs) -> None:
 
 def test_seeds_of_several_configurations_are_noted(runs) -> None:
     rows = runs("table-2", "cora", 0.8, "gcn", [40.0, 42.0])
-    (note,) = analyse(Results((rows[0], replace(rows[1], config_hash="other")))).notes
+    note, _ = analyse(Results((rows[0], replace(rows[1], config_hash="other")))).notes
     assert note.startswith("In 1 cells the seeds were not all run with one configuration")
 
 

@@ -15,6 +15,7 @@ from lnp.report.costs import Cost, Timing, costs, timing_observations, timings
 from lnp.report.detection import DetectionRow, detection_rows
 from lnp.report.figure_observations import figure_observations
 from lnp.report.observations import Observation
+from lnp.report.older_records import older_records
 from lnp.report.ranks import RankSummary, rank_methods
 from lnp.report.records import ResultRow, Results, mixed_cells
 from lnp.report.result_figures import (
@@ -153,7 +154,7 @@ def analyse(results: Results) -> Analysis:
     return Analysis(
         runs=len(rows),
         protocols=protocols,
-        notes=[*results.notes, *_mixed(rows)],
+        notes=[*results.notes, *_mixed(rows), *older_records(rows)],
         tables=[_section(comparison, rows) for comparison in shown],
         figures=[
             FigureSection(
