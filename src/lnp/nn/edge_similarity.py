@@ -8,8 +8,12 @@ from torch import Tensor
 
 from lnp.graph.csr_notice import without_csr_notice
 from lnp.graph.graph import Graph
+from lnp.nn.sparse import SparseMatrix
 
 __all__ = ["EdgeSimilarity"]
+
+CHUNK = 2**18
+"""Entries of a dense chunk of rows: small enough for a processor's cache."""
 
 
 class EdgeSimilarity:
@@ -38,19 +42,27 @@ class EdgeSimilarity:
         self.row_ends = torch.from_numpy(adjacency.indptr.astype(index)).to(device)
 
     @torch.no_grad()
-    def matrix(self, vectors: Tensor) -> Tensor:
-        """S for the ``(n, k)`` vectors z: a sparse tensor without gradient."""
-        distance = torch.zeros(self.rows.shape[0], dtype=vectors.dtype, device=vectors.device)
-        for column in vectors.T.contiguous():  # one at a time: nothing wider than the list of edges is made
-            distance += (column[self.rows] - column[self.columns]).square()
-        weights = 1 / (distance / vectors.shape[1] + self.epsilon)
+    def matrix(self, vectors: Tensor) -> SparseMatrix:
+        """S for the ``(n, k)`` vectors z, without gradient."""
+        weights = 1 / (self._squared_distances(vectors) / vectors.shape[1] + self.epsilon)
         degrees = torch.zeros(self.node_count, dtype=weights.dtype, device=weights.device)
         roots = degrees.index_add_(0, self.rows, weights).rsqrt()  # infinite only where no edge reads it
         with without_csr_notice():
-            return torch.sparse_csr_tensor(
+            csr = torch.sparse_csr_tensor(
                 self.row_ends,
                 self.columns,
                 weights * roots[self.rows] * roots[self.columns],
                 size=(self.node_count, self.node_count),
                 check_invariants=False,
             )
+        return SparseMatrix(csr, csr)
+
+    def _squared_distances(self, vectors: Tensor) -> Tensor:
+        """Of the ends of every edge. A few edges at a time, so that whole rows are read and stay in the cache."""
+        distance = vectors.new_empty(self.rows.shape[0])
+        size = max(1, CHUNK // max(1, vectors.shape[1]))
+        for start in range(0, distance.numel(), size):
+            part = slice(start, start + size)
+            ends = (vectors.index_select(0, nodes[part]) for nodes in (self.rows, self.columns))
+            distance[part] = torch.sub(*ends).square_().sum(dim=1)
+        return distance

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from lnp.graph.csr_notice import without_csr_notice
 
-__all__ = ["Multiplier", "SparseMatrix", "transformed"]
+__all__ = ["Multiplier", "SparseMatrix", "csr_product", "transformed"]
 
 WIDE = 16
 """From this many columns on, summing rows is faster than the sparse library."""
@@ -93,7 +93,7 @@ class _SparseTimesDense(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, matrix: SparseMatrix, dense: Tensor) -> Tensor:
         ctx.matrix = matrix
-        return _multiply(matrix._forward, dense)
+        return csr_product(matrix._forward, dense)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor | None]:
@@ -102,7 +102,7 @@ class _SparseTimesDense(torch.autograd.Function):
         matrix: SparseMatrix = ctx.matrix
         if torch.is_grad_enabled():  # somebody will differentiate this gradient once more
             return None, matrix.turned() @ gradient
-        return None, _multiply(matrix._backward, gradient)
+        return None, csr_product(matrix._backward, gradient)
 
 
 class _TransformableProduct(_SparseTimesDense):
@@ -110,14 +110,15 @@ class _TransformableProduct(_SparseTimesDense):
 
     @staticmethod
     def forward(matrix: SparseMatrix, dense: Tensor) -> Tensor:  # type: ignore[override]
-        return _multiply(matrix._forward, dense)
+        return csr_product(matrix._forward, dense)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[SparseMatrix, Tensor], output: Tensor) -> None:
         ctx.matrix = inputs[0]
 
 
-def _multiply(csr: Tensor, dense: Tensor) -> Tensor:
+def csr_product(csr: Tensor, dense: Tensor) -> Tensor:
+    """A CSR tensor times a dense matrix, without gradient."""
     if dense.shape[1] >= WIDE and dense.device.type == "cpu" and dense.dtype == csr.dtype:
         # A row of the product is a weighted sum of rows of the dense matrix, which is what an embedding bag is. Its
         # kernel takes a third to a half of the time of the sparse library's on rows of this width.

@@ -31,7 +31,7 @@ from torch import Tensor
 
 from lnp.errors import check_choice
 from lnp.graph.csr_notice import without_csr_notice
-from lnp.nn.sparse import SparseMatrix
+from lnp.nn.sparse import SparseMatrix, csr_product
 
 __all__ = ["PairCache", "Pairs", "WeightedGraph", "WeightedPairs", "looped_adjacency", "new_pairs"]
 
@@ -238,7 +238,7 @@ class _Dots(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor]:
         (vectors,) = ctx.saved_tensors
-        return None, ctx.pairs.matrix(gradient) @ vectors
+        return None, csr_product(ctx.pairs.matrix(gradient), vectors)
 
 
 class _PairsTimesDense(torch.autograd.Function):
@@ -246,7 +246,7 @@ class _PairsTimesDense(torch.autograd.Function):
     def forward(ctx: Any, pairs: Pairs, matrix: Tensor, weights: Tensor, dense: Tensor) -> Tensor:
         ctx.pairs, ctx.matrix = pairs, matrix
         ctx.save_for_backward(weights, dense)
-        return matrix @ dense
+        return csr_product(matrix, dense)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[None, None, Tensor | None, Tensor | None]:
@@ -259,5 +259,5 @@ class _PairsTimesDense(torch.autograd.Function):
                 ctx.pairs, dense, gradient, present
             )
         if ctx.needs_input_grad[3]:
-            to_dense = ctx.matrix @ gradient
+            to_dense = csr_product(ctx.matrix, gradient)
         return None, None, to_weights, to_dense
