@@ -31,8 +31,8 @@ from lnp.engine.history import EpochRecord
 from lnp.engine.memory import preflight
 from lnp.experiments.protocol import Task, prepare
 from lnp.experiments.run import peak_rss_mib
-from lnp.methods.base import MethodConfig
 from lnp.methods.batch import Batch, full_batch
+from lnp.methods.config import MethodConfig
 from lnp.methods.registry import METHODS, create_method, make_config
 from lnp.seeds import Seeds
 

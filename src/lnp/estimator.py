@@ -26,7 +26,7 @@ from lnp.graph.features import scale_features
 from lnp.graph.graph import Graph
 from lnp.graph.labels import UNKNOWN, ObservedLabels, Truth
 from lnp.graph.observe import observe
-from lnp.methods.base import MethodConfig
+from lnp.methods.config import MethodConfig
 from lnp.methods.registry import create_method, entry, make_config
 from lnp.seeds import Seeds
 

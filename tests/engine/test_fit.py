@@ -20,8 +20,9 @@ from lnp.errors import ConfigError
 from lnp.graph.graph import Graph
 from lnp.graph.labels import UNKNOWN, ObservedLabels
 from lnp.graph.split import Split
-from lnp.methods.base import Epoch, Method, MethodConfig, Optimiser, Stage, Terms, Update
+from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
 from lnp.methods.batch import Batch, full_batch
+from lnp.methods.config import MethodConfig
 from lnp.methods.gcn import Plain, PlainConfig
 from lnp.seeds import Generator, Randomness, Seeds
 

@@ -10,8 +10,9 @@ import torch
 from lnp.engine.fit import fit
 from lnp.engine.selection import select_last
 from lnp.errors import ConfigError, UnknownNameError
-from lnp.methods.base import Method, MethodConfig
+from lnp.methods.base import Method
 from lnp.methods.batch import full_batch
+from lnp.methods.config import MethodConfig
 from lnp.methods.gcn import Plain, PlainConfig
 from lnp.methods.registry import METHODS, create_method, make_config
 from lnp.seeds import Seeds

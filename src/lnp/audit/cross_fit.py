@@ -29,8 +29,8 @@ from lnp.audit.folds import FOLDS, OnNetwork, draw_folds, out_of_fold
 from lnp.audit.network import ChannelNetworkConfig
 from lnp.audit.posterior import Floats, label_posterior, log_likelihood, quality_of
 from lnp.audit.transition import uniform_transition
-from lnp.methods.base import MethodConfig
 from lnp.methods.batch import Batch
+from lnp.methods.config import MethodConfig
 from lnp.seeds import Generator, Seeds
 
 __all__ = ["LabelScores", "audit_network", "cross_fit", "network_count"]

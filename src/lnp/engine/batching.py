@@ -21,8 +21,8 @@ from lnp.engine.parts import ClusterFeed, NeighbourFeed
 from lnp.errors import ConfigError, UnknownNameError, check_choice
 from lnp.graph.graph import Graph
 from lnp.graph.labels import ObservedLabels
-from lnp.methods.base import MethodConfig
 from lnp.methods.batch import full_batch
+from lnp.methods.config import MethodConfig
 from lnp.methods.registry import METHODS, entry
 from lnp.nn.layerwise import Layerwise
 

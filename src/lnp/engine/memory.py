@@ -9,8 +9,8 @@ from lnp.engine.available import LIMIT, format_bytes, memory_limit
 from lnp.engine.memory_estimate import estimate_memory, hops_file_bytes
 from lnp.engine.sizes import Sizes
 from lnp.errors import ConfigError
-from lnp.methods.base import MethodConfig
 from lnp.methods.batch import Batch
+from lnp.methods.config import MethodConfig
 from lnp.methods.registry import entry
 
 __all__ = ["WORTH_SAYING", "largest_parts", "preflight"]

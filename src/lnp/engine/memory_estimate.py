@@ -29,8 +29,8 @@ from __future__ import annotations
 from lnp.engine.sizes import Sizes
 from lnp.losses.contrastive import BLOCK
 from lnp.losses.contrastive import MANY as MANY_NEGATIVES
-from lnp.methods.base import MethodConfig
 from lnp.methods.channel.config import ChannelConfig
+from lnp.methods.config import MethodConfig
 from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.large.terms import MANY, MOST, written_out
 from lnp.nn import hops

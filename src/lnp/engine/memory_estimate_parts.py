@@ -44,7 +44,7 @@ from lnp.engine.memory_estimate import (
     prediction_bytes,
 )
 from lnp.engine.sizes import Sizes
-from lnp.methods.base import MethodConfig
+from lnp.methods.config import MethodConfig
 from lnp.nn.graph_tensors import WIDTHS
 from lnp.nn.layerwise import BLOCK, KEPT_ENTRIES, PROPAGATED_BYTES
 

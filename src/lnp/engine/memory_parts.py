@@ -13,7 +13,7 @@ from lnp.engine.memory_estimate_parts import BatchSizes, batch_sizes, estimate_p
 from lnp.engine.sizes import Sizes
 from lnp.errors import ConfigError
 from lnp.graph.graph import Graph
-from lnp.methods.base import MethodConfig
+from lnp.methods.config import MethodConfig
 
 __all__ = ["preflight_parts"]
 

@@ -41,7 +41,7 @@ from lnp.engine.memory_estimate import (
 from lnp.engine.process_group import ProcessGroup
 from lnp.engine.sizes import Sizes
 from lnp.errors import ConfigError
-from lnp.methods.base import MethodConfig
+from lnp.methods.config import MethodConfig
 
 __all__ = ["Demand", "estimate_share", "preflight_together", "verdict"]
 

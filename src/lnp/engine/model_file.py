@@ -28,8 +28,9 @@ from lnp.errors import InputError, ModelFileError, check_choice
 from lnp.graph.features import SCALINGS, scale_features
 from lnp.graph.graph import Graph
 from lnp.graph.labels import ObservedLabels
-from lnp.methods.base import Method, MethodConfig
+from lnp.methods.base import Method
 from lnp.methods.batch import Batch, full_batch
+from lnp.methods.config import MethodConfig
 from lnp.methods.registry import create_method, make_config
 from lnp.seeds import Seeds
 

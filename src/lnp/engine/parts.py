@@ -26,8 +26,9 @@ from lnp.engine.across_parts import AcrossParts, WholeGraph
 from lnp.engine.feed import OneProcess, predict
 from lnp.errors import ConfigError
 from lnp.graph.graph import sorted_csr
-from lnp.methods.base import Method, MethodConfig
+from lnp.methods.base import Method
 from lnp.methods.batch import Batch
+from lnp.methods.config import MethodConfig
 from lnp.nn.clusters import clusters_of
 from lnp.nn.graph_part import GraphPart
 from lnp.nn.graph_tensors import GraphTensors

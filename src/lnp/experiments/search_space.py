@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lnp.errors import UnknownNameError
-from lnp.methods.base import MethodConfig
+from lnp.methods.config import MethodConfig
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from lnp.engine.batching import Batching, check_in_parts
 from lnp.errors import check_range
 from lnp.experiments.protocol import check_task_noise, get_protocol
-from lnp.methods.base import MethodConfig
+from lnp.methods.config import MethodConfig
 from lnp.methods.registry import entry, make_config
 
 __all__ = ["LATER", "RunSpec"]

@@ -17,8 +17,9 @@ from torch import Tensor, nn
 
 from lnp.errors import ConfigError, check_range
 from lnp.losses.cross_entropy import cross_entropy
-from lnp.methods.base import MethodConfig, Optimiser, Stage, Terms, Update
+from lnp.methods.base import Optimiser, Stage, Terms, Update
 from lnp.methods.batch import Batch
+from lnp.methods.config import MethodConfig
 from lnp.seeds import Randomness
 
 __all__ = ["FineTunedConfig", "fine_tuning_stage"]

@@ -22,8 +22,9 @@ from torch import Tensor
 from lnp.errors import ConfigError, check_range
 from lnp.losses.correction import forward_correction
 from lnp.losses.cross_entropy import cross_entropy
-from lnp.methods.base import Method, MethodConfig, Stage, Terms
+from lnp.methods.base import Method, Stage, Terms
 from lnp.methods.batch import Batch
+from lnp.methods.config import MethodConfig
 from lnp.methods.transition_estimate import trusted_transition
 from lnp.methods.two_phase import TwoPhase
 from lnp.seeds import Generator, Randomness

@@ -12,8 +12,9 @@ from torch import Tensor
 
 from lnp.errors import check_range
 from lnp.losses.cross_entropy import cross_entropy
-from lnp.methods.base import Method, MethodConfig, Stage, Terms
+from lnp.methods.base import Method, Stage, Terms
 from lnp.methods.batch import Batch
+from lnp.methods.config import MethodConfig
 from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 

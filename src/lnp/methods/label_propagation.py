@@ -18,8 +18,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lnp.errors import ConfigError, LabelError, check_choice, check_range
-from lnp.methods.base import Method, MethodConfig, Stage
+from lnp.methods.base import Method, Stage
 from lnp.methods.batch import Batch
+from lnp.methods.config import MethodConfig
 from lnp.nn.diffusion import DIFFUSIONS, diffuse, diffusion_matrix, normalised_rows
 from lnp.seeds import Generator
 

@@ -34,8 +34,9 @@ from torch import Tensor, nn
 from lnp.errors import ConfigError, check_choice, check_range
 from lnp.losses.cross_entropy import cross_entropy
 from lnp.losses.kl import kl_divergence, kl_divergence_of_probabilities
-from lnp.methods.base import Method, MethodConfig, Optimiser, Stage, Terms, Update
+from lnp.methods.base import Method, Optimiser, Stage, Terms, Update
 from lnp.methods.batch import Batch
+from lnp.methods.config import MethodConfig
 from lnp.nn.diffusion import diffuse
 from lnp.nn.edge_similarity import EdgeSimilarity
 from lnp.nn.linear import Linear

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 
 from lnp.errors import ConfigError, UnknownNameError
 from lnp.methods.apl import APL
-from lnp.methods.base import Method, MethodConfig
+from lnp.methods.base import Method
 from lnp.methods.batch import Batch
 from lnp.methods.channel.model import Channel
 from lnp.methods.clean_only import CleanOnly
+from lnp.methods.config import MethodConfig
 from lnp.methods.correct_and_smooth import CorrectAndSmooth
 from lnp.methods.coteaching_plus import CoteachingPlus
 from lnp.methods.dgnn import DGNN

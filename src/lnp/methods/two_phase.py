@@ -17,8 +17,9 @@ import torch
 from torch import Tensor, nn
 
 from lnp.losses.cross_entropy import cross_entropy
-from lnp.methods.base import LossFunction, MethodConfig, Optimiser, Stage, Terms, Update
+from lnp.methods.base import LossFunction, Optimiser, Stage, Terms, Update
 from lnp.methods.batch import Batch
+from lnp.methods.config import MethodConfig
 from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 

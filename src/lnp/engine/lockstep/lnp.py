@@ -17,8 +17,9 @@ from torch import Tensor, nn
 
 from lnp.engine.lockstep.stack import on_stack
 from lnp.losses.contrastive import sampled_contrastive_loss
-from lnp.methods.base import MethodConfig, Stage, Terms, Update
+from lnp.methods.base import Stage, Terms, Update
 from lnp.methods.batch import Batch
+from lnp.methods.config import MethodConfig
 from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.embedding import Labelled
 from lnp.methods.lnp.model import LNP

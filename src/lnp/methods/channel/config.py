@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lnp.errors import ConfigError, check_choice, check_range
-from lnp.methods.base import MethodConfig
+from lnp.methods.config import MethodConfig
 from lnp.nn.propagation import propagation_name
 
 __all__ = ["CANDIDATES", "MANY", "TARGETS", "VARIANTS", "ChannelConfig", "affordable"]
