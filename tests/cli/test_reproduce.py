@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -138,3 +141,31 @@ def test_what_the_files_have_is_left_out_if_asked(call, finished, tmp_path: Path
     refused = call("reproduce", *finished, "--skip-recorded")
     assert refused.exit_code == 2
     assert "Expected `--results` with the folder" in refused.stderr
+
+
+@pytest.mark.parametrize("request_to_end", [signal.SIGTERM, signal.SIGINT])
+def test_who_is_told_to_end_takes_the_workers_along(request_to_end: signal.Signals, tmp_path: Path) -> None:
+    graph = "synthetic:nodes=3000,classes=3,features=64,mean_degree=10"
+    part = ["--datasets", graph, "--methods", "lnp-v2", "--rates", "0.2", "--protocol", "random"]
+    command = ["reproduce", "table-2", *part, "--store", str(tmp_path / "runs.sqlite")]
+    runner = subprocess.Popen([sys.executable, "-m", "lnp", *command], stderr=subprocess.PIPE, text=True)
+    children = Path(f"/proc/{runner.pid}/task/{runner.pid}/children")
+    workers: list[str] = []
+    deadline = time.monotonic() + 60
+    while not any(_is_worker(worker) for worker in workers):
+        assert time.monotonic() < deadline
+        assert runner.poll() is None
+        time.sleep(0.1)
+        workers = children.read_text(encoding="ascii").split()
+    time.sleep(1)  # it reads its job
+    os.kill(runner.pid, request_to_end)
+    _, said = runner.communicate(timeout=60)
+    assert (runner.returncode, said.splitlines()[-1][:8]) == (130, "Stopped.")
+    assert not any(_is_worker(worker) for worker in workers)
+
+
+def _is_worker(pid: str) -> bool:
+    try:
+        return "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return False

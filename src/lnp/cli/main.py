@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Annotated
 
 import typer
@@ -75,5 +76,6 @@ app.command(epilog="Example: lnp review my-graph my-model --reviewer Ada")(revie
 
 
 def main() -> None:
-    """The entry point."""
+    """The entry point. Being told to end (``kill``, ``timeout``, a service manager) is an interrupt: workers end."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     app(prog_name="lnp")

@@ -1,8 +1,8 @@
 """Runs on one machine, each in a process of its own kind, several at a time.
 
 A worker claims a run, carries it out and writes the result itself, in one transaction. So when the parent is killed
-nothing is lost: an orphan finishes its run, writes it, finds the parent gone and ends. When a worker is killed its
-claim is void, and the parent gives the run to a fresh worker, once.
+without warning nothing is lost: an orphan finishes its run, writes it, finds the parent gone and ends. When a worker is
+killed its claim is void, and the parent gives the run to a fresh worker, once.
 """
 
 from __future__ import annotations

@@ -112,6 +112,7 @@ class _Helper:
 
 def _serve(pipe: Connection, train: TrainGroup, seeds: Sequence[int]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's to deal with
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # and what the command line makes of this, as well
     torch.set_num_threads(1)
     try:
         answer: tuple[Records, str] = train(seeds), ""
