@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torch import Tensor
-
 from lnp.errors import check_choice, check_range
 from lnp.losses.active_passive import (
     mean_absolute_error,
@@ -22,11 +20,11 @@ from lnp.losses.active_passive import (
     normalised_focal,
     reverse_cross_entropy,
 )
-from lnp.methods.base import Method, Stage, Terms
+from lnp.methods.base import Terms
 from lnp.methods.batch import Batch
-from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
-from lnp.nn.softmax import softmax
-from lnp.seeds import Generator, Randomness
+from lnp.methods.fine_tuning import FineTunedConfig
+from lnp.methods.one_network import FineTunedNetwork
+from lnp.seeds import Randomness
 
 __all__ = ["APL", "APLConfig"]
 
@@ -64,22 +62,12 @@ class APLConfig(FineTunedConfig):
         check_range("gamma", self.gamma, 0, 100)
 
 
-class APL(Method):
+class APL(FineTunedNetwork):
     """One network, an active plus a passive loss on the given labels."""
 
     Config = APLConfig
     in_parts = True
     config: APLConfig
-
-    def __init__(self, config: APLConfig, batch: Batch, generator: Generator) -> None:
-        super().__init__()
-        self.config = config
-        self.classifier = config.network(batch, generator)
-
-    def stages(self, batch: Batch) -> list[Stage]:
-        """Training on T_N, then fine-tuning on T_C."""
-        main = self.main_stage(self.loss, nodes="noisy")
-        return [main, *fine_tuning_stage(self.config, batch, {"classifier": self.classifier})]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """The weighted means of both losses on T_N."""
@@ -94,8 +82,3 @@ class APL(Method):
             "active": config.active_weight * batch.mean(active, "noisy"),
             "passive": config.passive_weight * batch.mean(passive, "noisy"),
         }
-
-    def predict(self, batch: Batch) -> Tensor:
-        """Softmax of the network's outputs."""
-        probabilities: Tensor = softmax(self.classifier(batch.graph))
-        return probabilities

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torch import Tensor
-
 from lnp.losses.cross_entropy import cross_entropy
-from lnp.methods.base import Method, Stage, Terms
+from lnp.methods.base import Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.config import MethodConfig
-from lnp.nn.softmax import softmax
-from lnp.seeds import Generator, Randomness
+from lnp.methods.one_network import OneNetwork
+from lnp.seeds import Randomness
 
 __all__ = ["CleanOnly", "CleanOnlyConfig"]
 
@@ -26,18 +24,13 @@ class CleanOnlyConfig(MethodConfig):
     normalisation: str = "row"
 
 
-class CleanOnly(Method):
+class CleanOnly(OneNetwork):
     """One network, cross entropy on T_C; the noisy labels are never read."""
 
     Config = CleanOnlyConfig
     in_parts = True
     needs_trusted = True
     config: CleanOnlyConfig
-
-    def __init__(self, config: CleanOnlyConfig, batch: Batch, generator: Generator) -> None:
-        super().__init__()
-        self.config = config
-        self.classifier = config.network(batch, generator)
 
     def stages(self, batch: Batch) -> list[Stage]:
         """One stage on T_C."""
@@ -47,8 +40,3 @@ class CleanOnly(Method):
         """Mean cross entropy on T_C."""
         logits = self.classifier(batch.graph, randomness.dropout)
         return {"trusted_ce": batch.mean(cross_entropy(logits[batch.trusted], batch.trusted_labels), "trusted")}
-
-    def predict(self, batch: Batch) -> Tensor:
-        """Softmax of the network's outputs."""
-        probabilities: Tensor = softmax(self.classifier(batch.graph))
-        return probabilities

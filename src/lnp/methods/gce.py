@@ -24,10 +24,10 @@ from torch import Tensor
 
 from lnp.errors import ConfigError, check_range
 from lnp.losses.generalised_cross_entropy import generalised_cross_entropy, truncation_value
-from lnp.methods.base import Epoch, Method, Stage, Terms
+from lnp.methods.base import Epoch, Terms
 from lnp.methods.batch import Batch
-from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
-from lnp.nn.softmax import softmax
+from lnp.methods.fine_tuning import FineTunedConfig
+from lnp.methods.one_network import FineTunedNetwork
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["GCE", "GCEConfig"]
@@ -64,7 +64,7 @@ class GCEConfig(FineTunedConfig):
             raise ConfigError(f"Expected `refresh` to be at least 1, but got {self.refresh}.")
 
 
-class GCE(Method):
+class GCE(FineTunedNetwork):
     """One network, generalised cross entropy on the given labels.
 
     Attributes:
@@ -79,16 +79,9 @@ class GCE(Method):
     best_likelihood: Tensor
 
     def __init__(self, config: GCEConfig, batch: Batch, generator: Generator) -> None:
-        super().__init__()
-        self.config = config
-        self.classifier = config.network(batch, generator)
+        super().__init__(config, batch, generator)
         self.register_buffer("keep", torch.ones(batch.node_count, dtype=torch.bool))
         self.register_buffer("best_likelihood", torch.zeros(batch.node_count))
-
-    def stages(self, batch: Batch) -> list[Stage]:
-        """Training on T_N, then fine-tuning on T_C."""
-        main = self.main_stage(self.loss, nodes="noisy")
-        return [main, *fine_tuning_stage(self.config, batch, {"classifier": self.classifier})]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Mean generalised cross entropy on T_N, constant where a label is not kept."""
@@ -112,8 +105,3 @@ class GCE(Method):
             believed = self.best_likelihood[nodes] > self.config.k
             # With nobody left there would be nothing to learn from: keep everybody and choose again later.
             self.keep[nodes] = believed if believed.any() else True
-
-    def predict(self, batch: Batch) -> Tensor:
-        """Softmax of the network's outputs."""
-        probabilities: Tensor = softmax(self.classifier(batch.graph))
-        return probabilities

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torch import Tensor
-
 from lnp.errors import check_range
 from lnp.losses.cross_entropy import cross_entropy
-from lnp.methods.base import Method, Stage, Terms
+from lnp.methods.base import Stage, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.config import MethodConfig
-from lnp.nn.softmax import softmax
-from lnp.seeds import Generator, Randomness
+from lnp.methods.one_network import OneNetwork
+from lnp.seeds import Randomness
 
 __all__ = ["Joint", "JointConfig"]
 
@@ -37,17 +35,12 @@ class JointConfig(MethodConfig):
         check_range("trusted_weight", self.trusted_weight, 0, 1e6)
 
 
-class Joint(Method):
+class Joint(OneNetwork):
     """One network, cross entropy on T_N and T_C."""
 
     Config = JointConfig
     in_parts = True
     config: JointConfig
-
-    def __init__(self, config: JointConfig, batch: Batch, generator: Generator) -> None:
-        super().__init__()
-        self.config = config
-        self.classifier = config.network(batch, generator)
 
     def stages(self, batch: Batch) -> list[Stage]:
         """One stage on both sets."""
@@ -61,8 +54,3 @@ class Joint(Method):
             trusted = cross_entropy(logits[batch.trusted], batch.trusted_labels)
             terms["trusted_ce"] = self.config.trusted_weight * batch.mean(trusted, "trusted")
         return terms
-
-    def predict(self, batch: Batch) -> Tensor:
-        """Softmax of the network's outputs."""
-        probabilities: Tensor = softmax(self.classifier(batch.graph))
-        return probabilities

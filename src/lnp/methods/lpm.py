@@ -34,9 +34,10 @@ from torch import Tensor, nn
 from lnp.errors import ConfigError, check_choice, check_range
 from lnp.losses.cross_entropy import cross_entropy
 from lnp.losses.kl import kl_divergence, kl_divergence_of_probabilities
-from lnp.methods.base import Method, Optimiser, Stage, Terms, Update
+from lnp.methods.base import Optimiser, Stage, Terms, Update
 from lnp.methods.batch import Batch
 from lnp.methods.config import MethodConfig
+from lnp.methods.one_network import OneNetwork
 from lnp.nn.diffusion import diffuse
 from lnp.nn.edge_similarity import EdgeSimilarity
 from lnp.nn.linear import Linear
@@ -124,7 +125,7 @@ class _Division(NamedTuple):
     inputs: Tensor | None = None
 
 
-class LPM(Method):
+class LPM(OneNetwork):
     """Classifier f and aggregator g, three optimiser steps per epoch."""
 
     Config = LPMConfig
@@ -133,9 +134,7 @@ class LPM(Method):
     believed: Tensor
 
     def __init__(self, config: LPMConfig, batch: Batch, generator: Generator) -> None:
-        super().__init__()
-        self.config = config
-        self.classifier = config.network(batch, generator)
+        super().__init__(config, batch, generator)
         self.aggregator = Aggregator(config.aggregator_hidden, generator)
         self.edges = EdgeSimilarity(batch.graph.graph, batch.graph.device)
         self.register_buffer("believed", torch.zeros(batch.node_count, dtype=torch.bool))
@@ -228,11 +227,6 @@ class LPM(Method):
         predicted = softmax(self.classifier(batch.graph, randomness.dropout)[nodes])
         pair = (predicted, targets) if self.config.divergence == "prediction-first" else (targets, predicted)
         return {"mixed_kl": kl_divergence_of_probabilities(*pair).mean()}
-
-    def predict(self, batch: Batch) -> Tensor:
-        """Softmax of the classifier's outputs."""
-        probabilities: Tensor = softmax(self.classifier(batch.graph))
-        return probabilities
 
 
 def aggregator_inputs(logits: Tensor, labels: Tensor, spread: Tensor) -> Tensor:

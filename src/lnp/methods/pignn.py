@@ -24,11 +24,11 @@ from torch import Tensor
 from lnp.errors import ConfigError, check_choice, check_range
 from lnp.losses.cross_entropy import cross_entropy
 from lnp.losses.pairwise import ConnectedPairs, pairwise_loss
-from lnp.methods.base import Epoch, Method, Optimiser, Stage, Terms, Update
+from lnp.methods.base import Epoch, Stage, Terms
 from lnp.methods.batch import Batch
-from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
+from lnp.methods.fine_tuning import FineTunedConfig
+from lnp.methods.one_network import FineTunedNetwork
 from lnp.nn.graph_tensors import GraphTensors
-from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["PIGNN", "PIGNNConfig"]
@@ -61,7 +61,7 @@ class PIGNNConfig(FineTunedConfig):
             raise ConfigError(f"Expected `confidence_start` to be at least 0, but got {self.confidence_start}.")
 
 
-class PIGNN(Method):
+class PIGNN(FineTunedNetwork):
     """A classifier that also tells connected pairs apart, and a network that does only that."""
 
     Config = PIGNNConfig
@@ -69,24 +69,15 @@ class PIGNN(Method):
     epoch: Tensor
 
     def __init__(self, config: PIGNNConfig, batch: Batch, generator: Generator) -> None:
-        super().__init__()
-        self.config = config
-        self.classifier = config.network(batch, generator)
+        super().__init__(config, batch, generator)
         self.pair_network = config.network(batch, generator)
         self.register_buffer("epoch", torch.zeros((), dtype=torch.int64))
         self._pairs: tuple[GraphTensors, ConnectedPairs] | None = None  # a function of the graph, hence no state
 
     def stages(self, batch: Batch) -> list[Stage]:
         """Both networks together, then fine-tuning of the classifier on T_C."""
-        config = self.config
-        main = Stage(
-            name="train",
-            epochs=config.epochs,
-            # One Adam for both: it treats every parameter by itself, and neither loss reaches the other network.
-            optimisers={"main": Optimiser(self.parameters(), config.learning_rate, config.weight_decay)},
-            updates=(Update(self.loss),),
-        )
-        return [main, *fine_tuning_stage(self.config, batch, {"classifier": self.classifier})]
+        # One Adam for both: it treats every parameter by itself, and neither loss reaches the other network.
+        return [self.main_stage(self.loss), *self.fine_tuning(batch)]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Cross entropy on T_N, the pair term of the classifier, and that of the second network."""
@@ -103,11 +94,6 @@ class PIGNN(Method):
         if batch.noisy.numel():
             terms["noisy_ce"] = cross_entropy(logits[batch.noisy], batch.noisy_labels).mean()
         return terms
-
-    def predict(self, batch: Batch) -> Tensor:
-        """Softmax of the classifier's outputs."""
-        probabilities: Tensor = softmax(self.classifier(batch.graph))
-        return probabilities
 
     def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
         """Counts the epoch."""

@@ -19,10 +19,10 @@ from torch import Tensor, nn
 
 from lnp.errors import check_range
 from lnp.losses.correction import forward_correction
-from lnp.methods.base import Method, Stage, Terms
+from lnp.methods.base import Terms
 from lnp.methods.batch import Batch
-from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
-from lnp.nn.softmax import softmax
+from lnp.methods.fine_tuning import FineTunedConfig
+from lnp.methods.one_network import FineTunedNetwork
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["SModel", "SModelConfig"]
@@ -44,7 +44,7 @@ class SModelConfig(FineTunedConfig):
         check_range("start_error", self.start_error, 1e-6, 1 - 1e-6)
 
 
-class SModel(Method):
+class SModel(FineTunedNetwork):
     """A network behind a learned noise layer."""
 
     Config = SModelConfig
@@ -53,10 +53,8 @@ class SModel(Method):
     start: Tensor
 
     def __init__(self, config: SModelConfig, batch: Batch, generator: Generator) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config, batch, generator)
         c = batch.class_count
-        self.classifier = config.network(batch, generator)
         uniform = torch.full((c, c), config.start_error / (c - 1)).fill_diagonal_(1 - config.start_error)
         self.register_buffer("start", uniform.log())
         self.offset = nn.Parameter(torch.zeros(c, c))
@@ -66,21 +64,11 @@ class SModel(Method):
         """C = softmax of every row of B."""
         return (self.start + self.offset).softmax(dim=1)
 
-    def stages(self, batch: Batch) -> list[Stage]:
-        """Training on T_N through C, then fine-tuning on T_C."""
-        main = self.main_stage(self.loss, nodes="noisy")
-        return [main, *fine_tuning_stage(self.config, batch, {"classifier": self.classifier})]
-
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Mean forward-corrected cross entropy on T_N."""
         logits = self.classifier(batch.graph, randomness.dropout)[batch.noisy]
         losses = forward_correction(logits, batch.noisy_labels, self.transition)
         return {"forward_ce": batch.mean(losses, "noisy")}
-
-    def predict(self, batch: Batch) -> Tensor:
-        """Probabilities of the true label, without C."""
-        probabilities: Tensor = softmax(self.classifier(batch.graph))
-        return probabilities
 
     def given_distribution(self, probabilities: Tensor) -> Tensor:
         r""":math:`p^\top C` with C as learned so far.

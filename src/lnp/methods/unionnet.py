@@ -27,11 +27,11 @@ from torch import Tensor
 
 from lnp.errors import ConfigError, check_range
 from lnp.losses.cross_entropy import cross_entropy
-from lnp.methods.base import Epoch, Method, Stage, Terms
+from lnp.methods.base import Epoch, Stage, Terms
 from lnp.methods.batch import Batch
-from lnp.methods.fine_tuning import FineTunedConfig, fine_tuning_stage
+from lnp.methods.fine_tuning import FineTunedConfig
+from lnp.methods.one_network import FineTunedNetwork
 from lnp.nn.random_walks import most_visited, random_walks
-from lnp.nn.softmax import softmax
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["UnionNET", "UnionNETConfig", "class_distributions", "prior_divergence", "union_losses"]
@@ -71,7 +71,7 @@ class UnionNETConfig(FineTunedConfig):
                 raise ConfigError(f"Expected `{name}` to be at least {least}, but got {getattr(self, name)}.")
 
 
-class UnionNET(Method):
+class UnionNET(FineTunedNetwork):
     """One network whose training labels are weighted and corrected by those of its support sets."""
 
     Config = UnionNETConfig
@@ -81,17 +81,14 @@ class UnionNET(Method):
     distribution: Tensor
 
     def __init__(self, config: UnionNETConfig, batch: Batch, generator: Generator) -> None:
-        super().__init__()
-        self.config = config
-        self.classifier = config.network(batch, generator)
+        super().__init__(config, batch, generator)
         self.register_buffer("epoch", torch.zeros((), dtype=torch.int64))
         self.register_buffer("support", _support_sets(config, batch, generator))
         self.register_buffer("distribution", torch.zeros(batch.node_count, batch.class_count))
 
     def stages(self, batch: Batch) -> list[Stage]:
         """Training on T_N with warm-up, then fine-tuning on T_C."""
-        main = self.main_stage(self.loss, begin=self._begin)
-        return [main, *fine_tuning_stage(self.config, batch, {"classifier": self.classifier})]
+        return [self.main_stage(self.loss, begin=self._begin), *self.fine_tuning(batch)]
 
     def loss(self, batch: Batch, randomness: Randomness) -> Terms:
         """Plain cross entropy in the warm-up, then reweighting, correction and prior."""
@@ -108,11 +105,6 @@ class UnionNET(Method):
             "corrected_ce": (1 - config.reweighting) * corrected.mean(),
             "prior": config.prior_weight * prior_divergence(logits.softmax(dim=1), shares),
         }
-
-    def predict(self, batch: Batch) -> Tensor:
-        """Softmax of the network's outputs."""
-        probabilities: Tensor = softmax(self.classifier(batch.graph))
-        return probabilities
 
     def end_epoch(self, batch: Batch, epoch: Epoch) -> None:
         """Counts the epoch and aggregates labels by the embeddings as they are now, for the next epoch."""
