@@ -138,16 +138,17 @@ def missed_cells() -> list[Cell]:
 
 def runs_of(cell: Cell, seed: int) -> Iterator[tuple[str, str, RunSpec]]:
     """Oracle, name of the configuration, and the run, all that a cell needs."""
-    patience = load_table(TABLES[cell.noise]).patience
-    where = {"dataset": cell.dataset, "noise": cell.noise, "rate": cell.rate, "seed": seed, "patience": patience}
-    tuned = shipped_config(cell.method, cell.dataset, cell.noise, cell.rate, protocol="paper") or {}
+    table = load_table(TABLES[cell.noise])
+    where = {"dataset": cell.dataset, "noise": cell.noise, "rate": cell.rate, "seed": seed, "patience": table.patience}
+    fixed: dict[str, object] = {} if table.epochs is None else {"epochs": table.epochs}
+    tuned = fixed | (shipped_config(cell.method, cell.dataset, cell.noise, cell.rate, protocol="paper") or {})
     lnp = RunSpec(method=cell.method, protocol="paper", options=tuned, **where)  # type: ignore[arg-type]
     for oracle in TELLS:
         yield oracle, "tuned", lnp
     for value in LAMBDAS:
         yield "both", f"tuned, λ1 = {value:g}", replace(lnp, options={**tuned, "lambda_1": value})
     for normalisation in ("row", "symmetric"):
-        plain: dict[str, object] = {"normalisation": normalisation}
+        plain = fixed | {"normalisation": normalisation}
         yield "both", f"default, {normalisation}, λ1 = 10", replace(lnp, options={**plain, "lambda_1": 10.0})
         yield "gcn", normalisation, replace(lnp, method="clean-only", options=plain)
 
