@@ -40,7 +40,7 @@ from row_file import load_rows, save_rows
 from lnp.datasets.catalog import load_dataset
 from lnp.engine.fit import FitOptions, fit
 from lnp.experiments.code_version import code_version
-from lnp.experiments.configs import shipped_config
+from lnp.experiments.grid import Choice, expand
 from lnp.experiments.protocol import prepare
 from lnp.experiments.spec import RunSpec
 from lnp.experiments.tables import load_table
@@ -87,24 +87,11 @@ def published(dataset: str, noise: str, rate: float) -> float:
     return max(value for value in figures if value is not None)
 
 
-def specs(datasets: Sequence[str], noises: Sequence[str], seeds: int) -> Iterator[RunSpec]:
+def specs(datasets: Sequence[str], noises: Sequence[str], rates: Sequence[float], seeds: int) -> Iterator[RunSpec]:
     """The runs of the tables, seed by seed."""
-    for seed in range(seeds):
-        for noise in noises:
-            for dataset in datasets:
-                for rate in RATES:
-                    options = shipped_config(METHOD, dataset, noise, rate, protocol="paper") or {}
-                    patience = load_table(TABLES[noise]).patience
-                    yield RunSpec(
-                        dataset=dataset,
-                        method=METHOD,
-                        noise=noise,
-                        rate=rate,
-                        seed=seed,
-                        protocol="paper",
-                        options=options,
-                        patience=patience,
-                    )
+    choice = Choice(methods=[METHOD], datasets=datasets, rates=rates, seeds=seeds)
+    for noise in noises:
+        yield from (run.spec for run in expand(load_table(TABLES[noise]), choice))
 
 
 def train(spec: RunSpec, told: str, variant: str) -> Row:
@@ -199,14 +186,15 @@ def main() -> None:
     parser.add_argument("command", choices=("run", "show"))
     parser.add_argument("--datasets", default=",".join(DATASETS))
     parser.add_argument("--noises", default=",".join(TABLES))
+    parser.add_argument("--rates", default=",".join(map(str, RATES)))
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=float("inf"), help="processor time to spend at most")
     parser.add_argument("--markdown", action="store_true")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     if arguments.command == "run":
-        wanted = specs(arguments.datasets.split(","), arguments.noises.split(","), arguments.seeds)
-        run_missing(wanted, arguments.minutes)
+        datasets, noises, rates = (text.split(",") for text in (arguments.datasets, arguments.noises, arguments.rates))
+        run_missing(specs(datasets, noises, [float(rate) for rate in rates], arguments.seeds), arguments.minutes)
     show(arguments.markdown)
 
 
