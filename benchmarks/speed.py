@@ -58,7 +58,8 @@ class PyGNetwork(nn.Module):
     def forward(self, features: Tensor, edges: Tensor) -> Tensor:
         """The outputs Z."""
         hidden = F.dropout(self.first(features, edges).relu(), DROPOUT, self.training)
-        return self.second(hidden, edges)
+        outputs: Tensor = self.second(hidden, edges)
+        return outputs
 
 
 def training_step(network: nn.Module, outputs: Callable[[], Tensor], nodes: Tensor, labels: Tensor) -> Step:
@@ -69,7 +70,7 @@ def training_step(network: nn.Module, outputs: Callable[[], Tensor], nodes: Tens
     def step() -> None:
         loss = cross_entropy(outputs()[nodes], labels).mean()
         adam.zero_grad(set_to_none=True)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         adam.step()
 
     return step
