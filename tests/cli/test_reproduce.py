@@ -134,6 +134,8 @@ def test_what_the_files_have_is_left_out_if_asked(call, finished, tmp_path: Path
     results = ["--results", tmp_path / "results"]
     assert call("reproduce", *finished, *results).exit_code == 0
     elsewhere = [*finished[:-1], tmp_path / "new.sqlite", *results, "--skip-recorded"]
+    assert call("reproduce", *finished, "--results", tmp_path / "other", "--dry-run").exit_code == 0
+    assert not (tmp_path / "other").exists()
     said = json.loads(call("reproduce", *elsewhere, "--seeds", 3, "--dry-run", "--json").stdout)
     assert (said["runs"], said["left"], said["recorded"]) == (2, 2, 1)
     assert call("reproduce", *elsewhere).stdout == "table-2: 0 runs, 0 done (0 now). 1 more are recorded.\n"

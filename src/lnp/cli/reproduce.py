@@ -94,7 +94,7 @@ def reproduce(
             plan = make_plan(tables, choice, opened, any_code=any_code, is_recorded=is_recorded)
         if not skip_recorded:  # else it is not the store that has them
             note_complete(opened, question, plan)
-        files = [] if results is None else export_results(plan, opened, results)
+        files = [] if results is None or dry_run else export_results(plan, opened, results)
     _report(before, outcome, len(plan.jobs), files, dry_run=dry_run, as_json=as_json)
     if outcome is not None and outcome.failed:
         raise typer.Exit(FAILED)
