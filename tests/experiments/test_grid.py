@@ -41,7 +41,7 @@ def test_choice_narrows_and_seeds_come_first() -> None:
 
 @pytest.mark.parametrize(("protocol", "rule"), [("strict", "val-given"), ("paper", None), ("random", None)])
 def test_a_method_may_have_its_own_rule(protocol: str, rule: str | None) -> None:
-    """Under `strict` who has a T from T_C keeps all of T_C and is judged by noisy labels; the others hold out a third."""
+    """Under `strict` who has a T from T_C keeps all of T_C, noisy labels are the judge; the others hold out a third."""
     choice = Choice(methods=["lnp-channel", "glc", "gcn"], datasets=["cora"], rates=[0.2], seeds=1, protocol=protocol)
     runs = expand(load_table("table-2"), choice, **NOTHING_TUNED)
     assert {run.spec.method: run.spec.selection for run in runs} == {"lnp-channel": rule, "glc": rule, "gcn": None}

@@ -66,6 +66,11 @@ def test_what_suits_is_chosen_and_said(
     assert [note[: len(start)] for note, start in zip(plan.notes, said, strict=True)] == said
 
 
+@pytest.mark.parametrize(("method", "rule"), [("glc", "val-given"), ("lnp-v2", "trusted"), ("gcn", "trusted")])
+def test_untrusted_labels_judge_only_who_knows_the_noise(own: OwnGraph, method: str, rule: str) -> None:
+    assert plan_training(trusting(own, (4, 4, 4)), method=method).selection == rule
+
+
 @pytest.mark.parametrize(
     ("counts", "selection", "said"),
     [((2, 2, 1), "trusted", []), ((2, 1, 1), "val-noisy", ["Too few trusted labels"])],

@@ -4,9 +4,9 @@ What a benchmark decides by protocol is decided here by what there is, and said:
 
 - the method: :data:`WITH_TRUST` where every class has a trusted label (:data:`IN_PARTS` in mini-batches), else
   :data:`WITHOUT_TRUST`, which needs none;
-- the epoch: with :data:`WITH_TRUST` by a fifth of the untrusted labels behind its noise channel, so that all trusted
-  ones teach; else by held-out trusted labels where at least half of the classes have two or more, else by a fifth of
-  the untrusted labels, else the last one.
+- the epoch: with a method of :data:`KNOW_THE_NOISE` by a fifth of the untrusted labels behind its noise matrix, so
+  that all trusted ones teach; else by held-out trusted labels where at least half of the classes have two or more, else
+  by a fifth of the untrusted labels, else the last one.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ WITH_TRUST, IN_PARTS, WITHOUT_TRUST = "lnp-channel", "lnp-v2", "gce"
 """The method by default: under ``strict``, which is what a user has, it is far ahead of LNP-v1 and v2 there.
 It needs the whole graph in every step, so mini-batches have another. Where a class has no trusted label: a loss that is
 bounded, so that no single wrong label can pull far, and that needs no estimate of the noise."""
+
+KNOW_THE_NOISE = (WITH_TRUST, "glc")
+"""Methods whose noise matrix comes from trusted labels, so that untrusted ones can judge them (docs/selection.md)."""
 
 LABELS_PER_CLASS = 10
 """Untrusted labels, on average, from which on a fifth of them can be spared to choose the epoch."""
@@ -159,7 +162,7 @@ def _share(right: Sequence[bool] | np.ndarray) -> float | None:
 def _suitable_rule(labels: ObservedLabels, trusted: np.ndarray, method: str) -> str:
     untrusted = int(((labels.given != UNKNOWN) & ~labels.trusted).sum())
     enough = untrusted >= LABELS_PER_CLASS * labels.class_count
-    if method == WITH_TRUST and enough:
+    if method in KNOW_THE_NOISE and enough:
         return "val-given"
     if 2 * int((trusted >= 2).sum()) >= labels.class_count:
         return "trusted"
