@@ -107,6 +107,9 @@ def test_uniform_noise_has_equal_rows_and_the_network_learns_through_them(datase
     diagonal, elsewhere = model.transition.diagonal(), model.transition[~torch.eye(3, dtype=torch.bool)]
     assert diagonal.unique().numel() == elsewhere.unique().numel() == 1
     assert diagonal[0].item() == pytest.approx(0.6, abs=0.2)  # bounded logits leave some of the prior's doubt in T
+    assert model.findings.judging[0, 0].item() == pytest.approx(1 - task.corruption.realised_rate, abs=0.1)
+    quality = model.label_quality(batch, result.probabilities)[batch.noisy]
+    assert quality.mean().item() == pytest.approx(1 - task.corruption.realised_rate, abs=0.1)
     assert torch.equal(model.channel, model.transition)
     assert accuracy(result, dataset, task.split.test) > 0.95
 
@@ -132,7 +135,7 @@ def test_equal_rows_that_keep_as_little_as_they_may_are_not_believed(batch: Batc
 def test_the_better_start_stays_if_it_beats_equal_rows(
     batch: Batch, first: float, own: float, equal: float, kept: str
 ) -> None:
-    model = build(batch, variant="smooth", gain=0.05)
+    model = build(batch, variant="smooth", gain=0.05).eval()  # as the loop has it when a stage begins
     model.learning.fill_(VARIANTS.index("smooth"))
     model.phase.fill_(OWN_ROWS)
     (
@@ -168,7 +171,7 @@ def test_auto_takes_what_suits_the_graph(homophily: float, signal: float, varian
 
 @pytest.mark.parametrize(("own", "variant"), [(-0.8, "links"), (-1.0, "features")])
 def test_each_kind_of_rows_has_its_own_best_variant(batch: Batch, own: float, variant: str) -> None:
-    model = build(batch, variant="auto", gain=0.05)
+    model = build(batch, variant="auto", gain=0.05).eval()
     model.findings.first_evidence.copy_(torch.tensor([-torch.inf, -1.2, -1.1, -1.0, -1.3]))
     model.findings.equal_evidence.copy_(torch.tensor([-torch.inf, -1.2, -0.9, -1.0, -1.3]))
     model._begin(OWN_ROWS, None, batch, Seeds(0).randomness())
@@ -340,7 +343,7 @@ def test_quality_is_the_posterior_of_the_given_label(batch: Batch) -> None:
     model, probabilities = build(batch), random_probabilities(60, seed=2)
     base = Method.label_quality(model, batch, probabilities)
     torch.testing.assert_close(model.label_quality(batch, probabilities), base, equal_nan=True)  # nothing learned yet
-    model.transition.copy_(torch.from_numpy(NOISE))
+    model.findings.equal_judging[...] = torch.from_numpy(NOISE)
     model.findings.first_evidence[1] = -1.0
     quality, trusted = model.label_quality(batch, probabilities), set(batch.trusted.tolist())
     for node, label in enumerate(batch.given.tolist()):

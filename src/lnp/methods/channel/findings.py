@@ -26,6 +26,9 @@ class Findings(nn.Module):
         equal_rows: T with equal rows, with each variant.
         equal_evidence: For it.
         own_evidence: For rows that start from what is said of T_C.
+        first_judging: As ``first_rows``, but with networks as sure as they may be (:mod:`lnp.methods.channel.judging`).
+        equal_judging: The same for ``equal_rows``.
+        own_judging: The same for rows that start from what is said of T_C.
         counts_lightly: Whether T_C counts lightly because unseen labels are more likely so.
         own_rows: Whether T has rows of its own, once it is decided.
     """
@@ -35,6 +38,9 @@ class Findings(nn.Module):
     equal_rows: Tensor
     equal_evidence: Tensor
     own_evidence: Tensor
+    first_judging: Tensor
+    equal_judging: Tensor
+    own_judging: Tensor
     counts_lightly: Tensor
     own_rows: Tensor
 
@@ -42,8 +48,10 @@ class Findings(nn.Module):
         super().__init__()
         for name in ("first", "equal"):
             self.register_buffer(f"{name}_rows", torch.eye(classes).repeat(variants, 1, 1))
+            self.register_buffer(f"{name}_judging", torch.eye(classes).repeat(variants, 1, 1))
             self.register_buffer(f"{name}_evidence", torch.full((variants,), -torch.inf))
         self.register_buffer("own_evidence", torch.tensor(-torch.inf))
+        self.register_buffer("own_judging", torch.eye(classes))
         self.register_buffer("counts_lightly", torch.tensor(False))
         self.register_buffer("own_rows", torch.tensor(False))
 
@@ -72,21 +80,39 @@ class Findings(nn.Module):
         """By how many nats a label the best rows of their own beat the best equal ones."""
         return torch.maximum(self.first_evidence.max(), self.own_evidence) - self.equal_evidence.max()
 
-    def note_first(self, variant: int, transition: Tensor, evidence: Tensor) -> None:
+    @property
+    def judging(self) -> Tensor:
+        """T by which labels are judged, once it is decided which rows T has."""
+        if not self.own_rows:
+            return self.equal_judging[self.variant_of_equal_rows]
+        return self.own_judging if self._own_is_better else self.first_judging[self.variant_of_own_rows]
+
+    @property
+    def _own_is_better(self) -> bool:
+        return bool(self.counts_lightly or self.first_evidence[self.variant_of_own_rows] < self.own_evidence)
+
+    def note_first(self, variant: int, transition: Tensor, evidence: Tensor, judging: Tensor) -> None:
         """After T was learned with first rows."""
         self.first_evidence[variant] = evidence
         self.first_rows[variant] = transition
+        self.first_judging[variant] = judging
 
-    def note_equal(self, variant: int, transition: Tensor, evidence: Tensor) -> None:
+    def note_equal(self, variant: int, transition: Tensor, evidence: Tensor, judging: Tensor) -> None:
         """After T was learned with equal rows."""
         self.equal_evidence[variant] = evidence
         self.equal_rows[variant] = transition
+        self.equal_judging[variant] = judging
 
-    def note_light(self, variant: int, transition: Tensor, evidence: Tensor) -> None:
+    def note_light(self, variant: int, transition: Tensor, evidence: Tensor, judging: Tensor) -> None:
         """After T was learned with equal rows and a light T_C, which stays light if nothing before was better."""
         self.counts_lightly.fill_(bool(evidence > torch.maximum(self.first_evidence, self.equal_evidence).max()))
         if self.counts_lightly:
-            self.note_equal(variant, transition, evidence)
+            self.note_equal(variant, transition, evidence, judging)
+
+    def note_own(self, evidence: Tensor, judging: Tensor) -> None:
+        """After T was learned from what is said of T_C."""
+        self.own_evidence.copy_(evidence)
+        self.own_judging.copy_(judging)
 
     def decide(self, own: Tensor, gain: float) -> Tensor:
         """The T that stays.
@@ -99,4 +125,4 @@ class Findings(nn.Module):
         self.own_rows.fill_(bool(torch.maximum(first, self.own_evidence) - self.equal_evidence.max() >= gain))
         if not self.own_rows:
             return self.equal_rows[self.variant_of_equal_rows]
-        return own if self.counts_lightly or first < self.own_evidence else self.first_rows[self.variant_of_own_rows]
+        return own if self._own_is_better else self.first_rows[self.variant_of_own_rows]

@@ -33,6 +33,7 @@ from lnp.methods.channel.config import VARIANTS, ChannelConfig
 from lnp.methods.channel.crossed import are_few, crossed_evidence
 from lnp.methods.channel.findings import Findings
 from lnp.methods.channel.halves import Halves
+from lnp.methods.channel.judging import judging_rows
 from lnp.methods.channel.objective import light, negative_log_likelihood
 from lnp.methods.channel.prior import logit_bound
 from lnp.methods.channel.transition import (
@@ -153,11 +154,12 @@ class LearnsTransition(Method):
         if epoch.index + 1 < epoch.count:
             return
         evidence = self._evidence(batch, logs)
+        judging = judging_rows(logs, labels, self.transition, partial(self._learned, batch))
         if phase == OWN_ROWS:
-            self.findings.own_evidence.copy_(evidence)
+            self.findings.note_own(evidence, judging)
             return
         notes = {FIRST_ROWS: self.findings.note_first, EQUAL_ROWS: self.findings.note_equal}
-        notes.get(phase, self.findings.note_light)(int(self.learning), self.transition, evidence)
+        notes.get(phase, self.findings.note_light)(int(self.learning), self.transition, evidence, judging)
 
     def _estimate(self, name: str, epochs: int, phase: int, variant: str | None = None) -> Stage:
         adam = Optimiser(self.halves.parameters(), self.config.learning_rate, self.config.weight_decay)

@@ -102,7 +102,7 @@ class Channel(LearnsTransition):
         quality = torch.full((batch.node_count,), float("nan"), device=probabilities.device)
         known = (batch.given >= 0).nonzero().squeeze(1)
         labels = batch.given[known]
-        posterior = label_posterior(probabilities[known].clamp(min=SMALLEST).log(), labels, self.transition)
+        posterior = label_posterior(probabilities[known].clamp(min=SMALLEST).log(), labels, self.findings.judging)
         quality[known] = posterior.gather(1, labels.unsqueeze(1)).squeeze(1)
         quality[batch.trusted] = 1.0
         return quality
