@@ -31,12 +31,11 @@ def test_the_others_are_counted_by_graph_with_what_to_do(runs) -> None:
         *runs("figure-ablation", "cora", 0.8, "lnp-v2", [60.0], part="nl", config_hash="older"),
     ]
     assert older_records(rows) == [
-        "figure-ablation, protocol paper: 1 of 1 records have another configuration than the one shipped now (cora 1). "
-        "`lnp reproduce figure-ablation --results results --skip-recorded` runs them again.",
+        "figure-ablation, protocol paper: 1 of 1 records have another configuration than the one shipped now (cora 1).",
         "table-2, protocol paper: 3 of 5 records have another configuration than the one shipped now (actor 1, cora "
-        "2). `lnp reproduce table-2 --results results --skip-recorded` runs them again.",
-        "table-2, protocol strict: 1 of 1 records have another configuration than the one shipped now (actor 1). `lnp "
-        "reproduce table-2 --protocol strict --results results --skip-recorded` runs them again.",
+        "2).",
+        "table-2, protocol strict: 1 of 1 records have another configuration than the one shipped now (actor 1).",
+        "What has another configuration is run again by lnp reproduce with --skip-recorded.",
     ]
 
 

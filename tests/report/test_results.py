@@ -62,7 +62,7 @@ def test_ranks_of_all_methods_and_of_the_papers(runs) -> None:
 
 def test_seeds_of_several_configurations_are_noted(runs) -> None:
     rows = runs("table-2", "cora", 0.8, "gcn", [40.0, 42.0])
-    note, _ = analyse(Results((rows[0], replace(rows[1], config_hash="other")))).notes
+    note, *_ = analyse(Results((rows[0], replace(rows[1], config_hash="other")))).notes
     assert note.startswith("In 1 cells the seeds were not all run with one configuration")
 
 

@@ -20,7 +20,7 @@ Cell = tuple[str, str, float, str]
 
 
 def older_records(rows: Sequence[ResultRow]) -> list[str]:
-    """A sentence for each table and protocol with records of other configurations than those shipped."""
+    """A sentence for each table and protocol with records of other configurations than those shipped, and what to do."""
     notes = []
     for table, protocol in sorted({(row.table, row.protocol) for row in rows}):
         mine = [row for row in rows if (row.table, row.protocol) == (table, protocol)]
@@ -29,12 +29,12 @@ def older_records(rows: Sequence[ResultRow]) -> list[str]:
         older = Counter(row.dataset for row, wanted in cells.items() if wanted not in (None, row.config_hash))
         if older:
             where = ", ".join(f"{dataset} {count}" for dataset, count in sorted(older.items()))
-            protocol_option = "" if protocol == "paper" else f" --protocol {protocol}"
             notes.append(
                 f"{table}, protocol {protocol}: {older.total()} of {len(mine)} records have another configuration than "
-                f"the one shipped now ({where}). `lnp reproduce {table}{protocol_option} --results results "
-                "--skip-recorded` runs them again."
+                f"the one shipped now ({where})."
             )
+    if notes:
+        notes.append("What has another configuration is run again by lnp reproduce with --skip-recorded.")
     return notes
 
 
