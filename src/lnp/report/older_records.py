@@ -20,7 +20,7 @@ Cell = tuple[str, str, float, str]
 
 
 def older_records(rows: Sequence[ResultRow]) -> list[str]:
-    """A sentence for each table and protocol with records of other configurations than those shipped, and what to do."""
+    """A sentence for each table and protocol with records of other configurations than those shipped; what to do."""
     notes = []
     for table, protocol in sorted({(row.table, row.protocol) for row in rows}):
         mine = [row for row in rows if (row.table, row.protocol) == (table, protocol)]
