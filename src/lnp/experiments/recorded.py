@@ -2,7 +2,8 @@
 
 A store is large and stays where it was written; the records in ``results/`` travel with the code. A run is recorded if
 its line is there with the configuration it would have now. The version of the code does not count: a record says what
-it was, and a further seed beside it is worth more than the same seed again.
+it was, and a further seed beside it is worth more than the same seed again. Nor does the rule that chose the epoch,
+which a line does not have: where a table gives a method another rule, its old lines are to be removed.
 """
 
 from __future__ import annotations
