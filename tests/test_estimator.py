@@ -133,7 +133,7 @@ def test_score_is_the_accuracy_on_known_labels(toy_task, fitted: LNPClassifier) 
     assert fitted.score(toy_task.truth) == pytest.approx(accuracy_score(toy_task.truth.labels, fitted.predict()))
 
 
-@pytest.mark.parametrize("selection", ["trusted", "val-noisy", "val-given", "val-likelihood", "last"])
+@pytest.mark.parametrize("selection", ["trusted", "val-noisy", "val-given", "val-likelihood", "val-channel", "last"])
 def test_label_quality_is_the_probability_of_every_given_label(toy_task, selection: str) -> None:
     classifier = quick(method="gcn", selection=selection, options={"fine_tune_epochs": 1})
     quality = classifier.fit(toy_task.graph, toy_task.observed).label_quality()

@@ -18,6 +18,7 @@ from lnp.engine.history import History
 from lnp.engine.memory import preflight
 from lnp.engine.memory_parts import preflight_parts
 from lnp.engine.model_file import SavedModel, label_quality, load_model, save_model
+from lnp.engine.noise_channel import behind_channel, rule_for
 from lnp.engine.progress import OnEpoch, epoch_progress
 from lnp.engine.set_aside import set_aside
 from lnp.errors import ConfigError, GraphError, LabelError, ModelFileError, NotFittedError, check_range
@@ -48,6 +49,8 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
     - "val-given" does the same with the label that each node would most likely be given, the noise included where the
       method has a noise matrix;
     - "val-likelihood" keeps the same labels out, and the epoch to which they are most likely stays, with that noise;
+    - "val-channel" does as "val-given", with a noise matrix that is learnt first, for methods that have none or guess
+      it without trusted nodes (:mod:`lnp.engine.noise_channel`);
     - "last" uses everything and keeps the last epoch.
 
     Args:
@@ -145,7 +148,7 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         observed = _as_observed(graph, labels, trusted)
         if entry(name).method.needs_trusted:
             observed.require_trusted_in_every_class(graph.class_names)
-        parts = set_aside(observed, self.selection, seeds)
+        parts = set_aside(observed, rule_for(name, self.selection), seeds)
         observed, train = parts.observed, parts.train
         if train.size == 0 and name != "clean-only":
             raise LabelError(
@@ -160,10 +163,11 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         batch = feed.batch
         if batching.kind == "full":
             preflight(name, config, batch, copies=copies, announce=say)
+        selection = behind_channel(parts.selection, scaled, observed, train, seeds, device=self.device)
         method = create_method(name, config, batch, seeds.generator("initialisation"))
         with epoch_progress(f"{name} on {graph.name}", enabled=self.verbose and on_epoch is None) as bar:
             options = FitOptions(patience=self.patience, on_epoch=on_epoch or bar)
-            result = fit(method, feed, parts.selection, seeds.randomness(), options)
+            result = fit(method, feed, selection, seeds.randomness(), options)
         saved = SavedModel(
             name=name,
             config=config,

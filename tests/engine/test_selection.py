@@ -15,7 +15,7 @@ from lnp.engine.selection import (
     select_trusted,
     select_validation,
 )
-from lnp.errors import LabelError
+from lnp.errors import ConfigError, LabelError
 from lnp.graph.labels import ObservedLabels
 from lnp.graph.split import Split
 from lnp.seeds import Seeds
@@ -84,6 +84,22 @@ def test_val_given_counts_labels_that_are_the_most_likely_ones_to_be_given() -> 
     assert selection.score(unsure, lambda rows: rows @ even) == selection.score(table, lambda rows: rows @ even)
 
 
+def test_val_channel_is_val_given_behind_its_own_noise_whatever_the_method_says() -> None:
+    transition = np.array([[0.2, 0.8], [0.9, 0.1]], np.float32)
+    nodes, labels = np.array([0, 1, 2]), np.array([1, 1, 0])
+    table = torch.tensor([[1.0, 0.0], [0.3, 0.7], [0.55, 0.45]])  # P(given 1): 0.8, 0.31, 0.485
+    behind = Selection("val-channel", nodes, labels, transition)
+    assert behind.score(table) == behind.score(table, lambda rows: rows.flip(1)) == pytest.approx(2 / 3)
+    assert behind.score(table) == Selection("val-given", nodes, labels).score(
+        table, lambda rows: rows @ torch.from_numpy(transition)
+    )
+    assert Selection("val-channel", nodes, labels, np.eye(2, dtype=np.float32)).score(table.flip(1)) == pytest.approx(
+        1 / 3
+    )
+    with pytest.raises(ConfigError, match=r"noise matrix to score behind, but there is none yet.*behind_channel"):
+        Selection("val-channel", nodes, labels).score(table)
+
+
 @pytest.mark.parametrize("rule", ["val-clean", "val-noisy", "trusted", "last"])
 def test_only_rules_behind_noise_ask_for_it(rule: str) -> None:
     def unwanted(rows: torch.Tensor) -> torch.Tensor:
@@ -130,7 +146,7 @@ def test_last_scores_nothing_and_always_moves_on() -> None:
     assert selection.improves(math.nan, math.nan)
 
 
-@pytest.mark.parametrize("rule", ["val-clean", "val-noisy", "val-given", "val-likelihood", "trusted"])
+@pytest.mark.parametrize("rule", ["val-clean", "val-noisy", "val-given", "val-likelihood", "val-channel", "trusted"])
 def test_ties_keep_the_first(rule: str) -> None:
     selection = Selection(rule, np.array([0]), np.array([0]))
     assert selection.improves(0.0, None)

@@ -32,7 +32,7 @@ def test_trusted_nodes_set_aside_reach_no_method(toy_task) -> None:
     np.testing.assert_array_equal(parts.observed.given, observed.given)  # but an audit still sees their labels
 
 
-@pytest.mark.parametrize("rule", ["val-noisy", "val-given", "val-likelihood"])
+@pytest.mark.parametrize("rule", ["val-noisy", "val-given", "val-likelihood", "val-channel"])
 def test_rules_by_given_labels_keep_a_fifth_of_every_class_from_training(rule: str) -> None:
     given = np.repeat([0, 1, 2, -1], [100, 50, 200, 30])
     trusted = np.zeros(380, bool)

@@ -10,7 +10,7 @@ import pytest
 
 from lnp.errors import ConfigError, UnknownNameError
 from lnp.experiments.grid import Choice, expand, expand_all
-from lnp.experiments.tables import load_table
+from lnp.experiments.tables import Ruling, load_table
 from lnp.experiments.tuning_study import TuningOptions, find_studies
 
 NOTHING_TUNED = {"lookup": lambda *_, **__: None}
@@ -39,12 +39,27 @@ def test_choice_narrows_and_seeds_come_first() -> None:
     assert {(spec.noise, spec.protocol, spec.selection) for spec in specs} == {("uniform-mix", "strict", None)}
 
 
-@pytest.mark.parametrize(("protocol", "rule"), [("strict", "val-given"), ("paper", None), ("random", None)])
-def test_a_method_may_have_its_own_rule(protocol: str, rule: str | None) -> None:
-    """Under `strict` who has a T from T_C keeps all of T_C, noisy labels are the judge; the others hold out a third."""
+@pytest.mark.parametrize(
+    ("protocol", "rules"),
+    [
+        ("strict", {"lnp-channel": "val-given", "glc": "val-channel", "gcn": "val-channel"}),
+        ("paper", dict.fromkeys(["lnp-channel", "glc", "gcn"], "val-clean")),
+    ],
+)
+def test_one_rule_for_every_method(protocol: str, rules: dict[str, str]) -> None:
+    """Under `strict` all are judged behind the T of `lnp-channel`, which for that method itself is its own."""
     choice = Choice(methods=["lnp-channel", "glc", "gcn"], datasets=["cora"], rates=[0.2], seeds=1, protocol=protocol)
     runs = expand(load_table("table-2"), choice, **NOTHING_TUNED)
-    assert {run.spec.method: run.spec.selection for run in runs} == {"lnp-channel": rule, "glc": rule, "gcn": None}
+    assert {run.spec.method: run.spec.rule for run in runs} == rules
+
+
+def test_a_method_may_have_its_own_rule() -> None:
+    table = load_table("table-2")
+    ruling = Ruling("strict", selections={"glc": "val-given"})
+    panels = tuple(replace(panel, protocols={"strict": ruling}) for panel in table.panels)
+    choice = Choice(methods=["glc", "gcn"], datasets=["cora"], rates=[0.2], seeds=1, protocol="strict")
+    runs = expand(replace(table, panels=panels), choice, **NOTHING_TUNED)
+    assert {run.spec.method: run.spec.rule for run in runs} == {"glc": "val-given", "gcn": "val-channel"}
 
 
 def test_h2gcn_is_everywhere_but_where_the_paper_kept_gcn() -> None:
@@ -56,7 +71,7 @@ def test_h2gcn_is_everywhere_but_where_the_paper_kept_gcn() -> None:
 
 def test_a_table_may_say_how_many_epochs() -> None:
     """For all methods alike, and for tuning; without it each has its own number. What was tuned goes before it."""
-    choice = Choice(methods=["gcn", "lnp-v1"], datasets=["cora"], rates=[0.2], seeds=1)
+    choice = Choice(methods=["gcn", "lnp-v1"], datasets=["digits"], rates=[0.2], seeds=1)
     table = load_table("table-1")
     assert table.epochs == 500
     assert {run.spec.config().epochs for run in expand(table, choice, **NOTHING_TUNED)} == {500}
@@ -90,7 +105,7 @@ def test_labels_tell_panels_and_sizes_apart() -> None:
 
 def test_table_6_has_its_own_split_under_every_protocol() -> None:
     strict = expand(load_table("table-6"), Choice(methods=["gcn"], seeds=1, protocol="strict"), **NOTHING_TUNED)
-    assert {(run.spec.protocol, run.spec.selection) for run in strict} == {("planetoid", "trusted")}
+    assert {(run.spec.protocol, run.spec.selection) for run in strict} == {("planetoid", "val-channel")}
     with pytest.raises(ConfigError, match="Expected the protocol of table-6 to be one of paper, strict, but got 'rand"):
         expand(load_table("table-6"), Choice(protocol="random"), **NOTHING_TUNED)
 
@@ -109,7 +124,7 @@ def test_configurations_from_a_file_are_for_the_rule_that_found_them(tmp_path: P
     where = {"method": "gcn", "dataset": "cora", "noise": "flip", "rate": 0.4}
     entries = [
         {**where, "protocol": "paper", "selection": "val-clean", "options": {"hidden": 16}},
-        {**where, "protocol": "strict", "selection": "trusted", "options": {"hidden": 8}},
+        {**where, "protocol": "strict", "selection": "val-channel", "options": {"hidden": 8}},
     ]
     path.write_text(json.dumps(entries), encoding="utf-8")
 

@@ -66,9 +66,11 @@ def test_what_suits_is_chosen_and_said(
     assert [note[: len(start)] for note, start in zip(plan.notes, said, strict=True)] == said
 
 
-@pytest.mark.parametrize(("method", "rule"), [("glc", "val-given"), ("lnp-v2", "trusted"), ("gcn", "trusted")])
-def test_untrusted_labels_judge_only_who_knows_the_noise(own: OwnGraph, method: str, rule: str) -> None:
-    assert plan_training(trusting(own, (4, 4, 4)), method=method).selection == rule
+@pytest.mark.parametrize("method", ["glc", "lnp-v2", "gcn"])
+def test_untrusted_labels_judge_behind_the_noise_where_every_class_can_tell_it(own: OwnGraph, method: str) -> None:
+    assert plan_training(trusting(own, (1, 1, 1)), method=method).selection == "val-channel"
+    assert plan_training(trusting(own, (4, 4, 4)), method=method, whole=False).selection == "trusted"
+    assert plan_training(trusting(own, (4, 4, 0)), method="gcn").selection == "trusted"
 
 
 @pytest.mark.parametrize(

@@ -63,16 +63,26 @@ def test_what_a_method_sees(dataset: Dataset, protocol: str) -> None:
     selecting = set(task.selection.nodes)
     assert not selecting & set(observed.trusted_nodes)
     counts = np.bincount(truth[observed.trusted_nodes], minlength=5)
-    if protocol == "strict":
-        # Five per class were trusted; some were set aside to select, and nobody else's label selects.
-        held = np.bincount(truth[task.selection.nodes], minlength=5)
-        assert (counts + held).tolist() == [5] * 5
-        assert (held > 0).all()
-        assert (counts > 0).all()
-        assert selecting <= set(task.split.validation)
+    assert counts.tolist() == [5] * 5
+    assert selecting == set(task.split.validation) - set(observed.trusted_nodes)
+    wrong = (task.selection.labels != truth[task.selection.nodes]).mean()
+    if protocol == "strict":  # labels as noisy as those that train
+        assert abs(wrong - 0.4) < 4 * np.sqrt(0.24 / task.selection.nodes.size)
     else:
-        assert counts.tolist() == [5] * 5
-        assert selecting == set(task.split.validation) - set(observed.trusted_nodes)
+        assert wrong == 0
+
+
+def test_trusted_sets_a_part_of_the_trusted_nodes_aside(dataset: Dataset) -> None:
+    """Five per class were trusted; some were set aside to select, and nobody else's label selects."""
+    task = prepare(dataset, "strict", "uniform", 0.4, Seeds(3), selection="trusted")
+    truth, observed = dataset.truth.labels, task.observed
+    counts = np.bincount(truth[observed.trusted_nodes], minlength=5)
+    held = np.bincount(truth[task.selection.nodes], minlength=5)
+    assert (counts + held).tolist() == [5] * 5
+    assert (held > 0).all()
+    assert (counts > 0).all()
+    assert set(task.selection.nodes) <= set(task.split.validation)
+    assert not set(task.selection.nodes) & set(observed.trusted_nodes)
 
 
 def test_selection_can_be_another_rule(dataset: Dataset) -> None:
@@ -82,11 +92,13 @@ def test_selection_can_be_another_rule(dataset: Dataset) -> None:
     assert abs(wrong - 0.4) < 4 * np.sqrt(0.24 / noisy.selection.nodes.size)
     clean = prepare(dataset, "random", "uniform", 0.4, Seeds(0))
     np.testing.assert_array_equal(noisy.observed.given, clean.observed.given)
-    with pytest.raises(ConfigError, match="one of last, trusted, val-clean, val-given, val-likelihood, val-noisy"):
+    with pytest.raises(
+        ConfigError, match="one of last, trusted, val-channel, val-clean, val-given, val-likelihood, val-noisy"
+    ):
         prepare(dataset, "random", "uniform", 0.4, Seeds(0), selection="test")
 
 
-@pytest.mark.parametrize("rule", ["val-likelihood", "val-given"])
+@pytest.mark.parametrize("rule", ["val-likelihood", "val-given", "val-channel"])
 @pytest.mark.parametrize("protocol", ["paper", "random"])
 def test_rules_behind_noise_see_labels_from_that_of_the_training_labels(
     dataset: Dataset, protocol: str, rule: str

@@ -23,7 +23,7 @@ def test_one_for_each_cell_of_the_table() -> None:
     assert {(one.selection, one.spec.seed, one.seeds, one.spec.patience, one.backbone) for one in found} == {
         ("val-clean", 0, 2, 7, None)
     }
-    assert studies("table-2", methods=["gcn"], rates=[0.4], protocol="strict")[0].selection == "trusted"
+    assert studies("table-2", methods=["gcn"], rates=[0.4], protocol="strict")[0].selection == "val-channel"
 
 
 def test_the_backbone_of_the_table_is_part_of_it() -> None:

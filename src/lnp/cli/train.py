@@ -52,7 +52,9 @@ def train(
     ] = None,
     selection: Annotated[
         str | None,
-        typer.Option(help="trusted, val-noisy, val-given, val-likelihood, last; on a dataset val-clean. [what suits]"),
+        typer.Option(
+            help="val-channel, trusted, val-noisy, val-given, val-likelihood, last; a dataset: val-clean. [what suits]"
+        ),
     ] = None,
     scaling: Annotated[str | None, typer.Option(help="none, row, standard or auto. [what suits]")] = None,
     trusted: Annotated[

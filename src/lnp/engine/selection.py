@@ -5,6 +5,7 @@ r"""Which epoch to keep: a named rule, the same for every method.
 ``val-noisy``       accuracy on the given labels of the validation nodes
 ``val-given``       share of the given labels of the validation nodes that are the most likely ones to be given
 ``val-likelihood``  mean log-likelihood of the given labels of the validation nodes
+``val-channel``     as ``val-given``, for every method behind the same noise, which ``lnp-channel`` learns beforehand
 ``trusted``         held-out trusted nodes only: what somebody with 25 checked labels has
 ``last``            the last epoch; nothing is looked at
 ==================  ===================================================================================
@@ -23,6 +24,10 @@ labels are wrong; accuracy on given labels is blind to that as soon as a wrong l
 ``val-given`` asks less: how often :math:`\arg\max_j (\pi_i T)_j` is the label that was given. It takes the noise into
 account too, and a method that is right but too sure or not sure enough loses nothing by that. Without T it is
 ``val-noisy``.
+
+Most methods have no T, and an epoch that repeats the noise suits them best by these rules as soon as most labels of a
+class are wrong. ``val-channel`` gives all of them the same T (:mod:`lnp.engine.noise_channel`), learnt from T_N and T_C
+before they begin, and none of it reaches the method.
 """
 
 from __future__ import annotations
@@ -36,7 +41,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lnp.errors import LabelError
+from lnp.errors import ConfigError, LabelError
 from lnp.graph.labels import UNKNOWN, ObservedLabels
 from lnp.graph.split import Split
 from lnp.seeds import Generator
@@ -51,11 +56,11 @@ __all__ = [
     "select_validation",
 ]
 
-SELECTIONS = ("val-clean", "val-noisy", "val-given", "val-likelihood", "trusted", "last")
+SELECTIONS = ("val-clean", "val-noisy", "val-given", "val-likelihood", "val-channel", "trusted", "last")
 """The names of the rules."""
 
-BEHIND_NOISE = ("val-given", "val-likelihood")
-"""Rules that ask what a method takes the noise to be."""
+BEHIND_NOISE = ("val-given", "val-likelihood", "val-channel")
+"""Rules that score given labels behind the noise they came through."""
 
 SMALLEST = 1e-12
 """Lower bound of a probability under the logarithm."""
@@ -69,11 +74,13 @@ class Selection:
         rule: One of :data:`SELECTIONS`.
         nodes: The nodes that select.
         labels: Their labels, true or given as the rule says.
+        transition: T, ``(c, c)``, of the rule ``val-channel``; the others take what the method says, or nothing.
     """
 
     rule: str
     nodes: NDArray[np.int64]
     labels: NDArray[np.int64]
+    transition: NDArray[np.float32] | None = None
 
     def score(self, probabilities: Tensor, given: Callable[[Tensor], Tensor] | None = None) -> float:
         """How good the probabilities are; larger is better; not a number for ``last``.
@@ -83,7 +90,7 @@ class Selection:
 
         Args:
             probabilities: ``(n, c)``, of the true label of every node.
-            given: From rows of these to rows of P(given label), which the rules of :data:`BEHIND_NOISE` ask for;
+            given: From rows of these to rows of P(given label), which ``val-given`` and ``val-likelihood`` ask for;
                 ``None`` takes labels to be given as they are.
 
         >>> flipped = Selection("val-likelihood", np.array([0]), np.array([1]))
@@ -95,7 +102,9 @@ class Selection:
             return math.nan
         rows = probabilities[torch.from_numpy(self.nodes).to(probabilities.device)]
         labels = torch.from_numpy(self.labels)
-        if self.rule in BEHIND_NOISE and given is not None:
+        if self.rule == "val-channel":
+            rows = rows @ self._known_transition().to(rows)
+        elif self.rule in BEHIND_NOISE and given is not None:
             rows = given(rows)
         if self.rule == "val-likelihood":
             of_given = rows.double().cpu().gather(1, labels.unsqueeze(1))
@@ -111,6 +120,14 @@ class Selection:
         """Whether an epoch with this score replaces the best so far. Ties keep the earlier one."""
         return self.rule == "last" or best is None or score > best
 
+    def _known_transition(self) -> Tensor:
+        if self.transition is None:
+            raise ConfigError(
+                "Expected the rule 'val-channel' with the noise matrix to score behind, but there is none yet. "
+                "lnp.engine.noise_channel.behind_channel learns it."
+            )
+        return torch.from_numpy(self.transition)
+
 
 def select_last() -> Selection:
     """Keeps the last epoch."""
@@ -118,7 +135,7 @@ def select_last() -> Selection:
 
 
 def select_validation(labels: NDArray[np.int64], observed: ObservedLabels, split: Split, *, rule: str) -> Selection:
-    """Scores by validation labels: ``truth.labels`` for ``val-clean``, given labels for the other three."""
+    """Scores by validation labels: ``truth.labels`` for ``val-clean``, given labels for the others."""
     nodes = split.validation[~observed.trusted[split.validation]]
     nodes = nodes[labels[nodes] != UNKNOWN]
     if nodes.size == 0:

@@ -24,7 +24,7 @@ from lnp.seeds import Seeds
 __all__ = ["VALIDATION_SHARE", "TrainingLabels", "set_aside"]
 
 VALIDATION_SHARE = 0.2
-"""The share of the untrusted labels that "val-noisy", "val-given" and "val-likelihood" keep from training."""
+"""The share of the untrusted labels that rules other than "trusted" and "last" keep from training."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +46,8 @@ def set_aside(observed: ObservedLabels, rule: str, seeds: Seeds) -> TrainingLabe
     """Applies a selection rule to labels as they come.
 
     - "trusted": about a third of the trusted nodes of every class with two or more select, all else trains;
-    - "val-noisy", "val-given" and "val-likelihood": 20 % of the untrusted labels select, of every class alike, all else
-      trains;
+    - "val-noisy", "val-given", "val-likelihood" and "val-channel" (which still wants its noise matrix): 20 % of the
+      untrusted labels select, of every class alike, all else trains;
     - "last": everything trains.
 
     >>> labels = ObservedLabels([0, 1, 0, 1, 0, -1], [True, True, True, False, False, False], class_count=2)
@@ -70,7 +70,7 @@ def set_aside(observed: ObservedLabels, rule: str, seeds: Seeds) -> TrainingLabe
         split = random_split(untrusted, seeds.generator("held-out"), shares)
         return TrainingLabels(observed, split.train, select_validation(observed.given, observed, split, rule=rule))
     raise ConfigError(
-        f"Expected `selection` to be trusted, val-noisy, val-given, val-likelihood or last, but got {rule!r}, which "
-        "needs the true labels of validation nodes. Those exist in benchmarks only (lnp.experiments); here nobody "
-        "knows them."
+        f"Expected `selection` to be trusted, val-noisy, val-given, val-likelihood, val-channel or last, but got "
+        f"{rule!r}, which needs the true labels of validation nodes. Those exist in benchmarks only "
+        "(lnp.experiments); here nobody knows them."
     )

@@ -45,9 +45,14 @@ SOURCE = Path(lnp.__file__).parent
 
 
 @cache
-def code_version(method: str) -> str:
-    """The version of everything that computes the numbers of a method."""
-    return digest_modules((entry(method).method.__module__, *ROOTS), SOURCE)
+def code_version(method: str, *further: str) -> str:
+    """The version of everything that computes the numbers of a method.
+
+    Args:
+        method: By name.
+        further: Modules that a run goes through beside.
+    """
+    return digest_modules((entry(method).method.__module__, *ROOTS, *further), SOURCE)
 
 
 def digest_modules(roots: Iterable[str], source: Path) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from lnp.engine.noise_channel import rule_for
 from lnp.errors import ConfigError, InputError, UnknownNameError, check_choice
 from lnp.experiments.configs import nearest_config, read_entries, shipped_config
 from lnp.experiments.protocol import get_protocol
@@ -160,7 +161,7 @@ def _options(
     tuned = None
     if choice.config != "default":
         ruling = panel.protocols[choice.protocol]
-        rule = ruling.rule_of(method) or get_protocol(ruling.protocol).selection
+        rule = rule_for(method, ruling.rule_of(method) or get_protocol(ruling.protocol).selection)
         tuned = lookup(method, dataset, panel.noise, rate, backbone=backbone, protocol=ruling.protocol, selection=rule)
     return {**fixed, **(tuned or {}), **({} if backbone is None else {"backbone": backbone})}
 

@@ -15,6 +15,7 @@ from lnp.datasets.catalog import load_dataset
 from lnp.datasets.dataset import Dataset
 from lnp.datasets.download import cache_folder
 from lnp.datasets.npz import data_folder
+from lnp.engine.noise_channel import RULE
 from lnp.experiments.code_version import SOURCE, code_version, digest_modules
 from lnp.experiments.complete import list_files
 from lnp.experiments.protocol import ANNOTATIONS, get_protocol
@@ -22,6 +23,9 @@ from lnp.experiments.spec import RunSpec
 from lnp.noise.registry import MATRIX_PREFIX
 
 __all__ = ["DatasetFacts", "FactsCache", "Identity", "data_folders", "dataset_facts", "identify"]
+
+CHANNEL = "lnp.engine.noise_channel"
+"""What runs go through whose epoch is chosen behind a channel."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +69,13 @@ def identify(spec: RunSpec, facts: DatasetFacts) -> Identity:
             "config": asdict(spec.config()),
             "seed": spec.seed,
             "trusted size": spec.trusted_size,
-            "selection": spec.selection or rules.selection,
+            "selection": spec.rule,
             "scaling": spec.scaling or facts.scaling,
             "patience": spec.patience,
             **({} if spec.batch == "full" else {"batch": spec.batch}),
         }
     )
-    version = code_version(spec.method)
+    version = code_version(spec.method, *([CHANNEL] if spec.rule == RULE else []))
     return Identity(_digest([settings, version]), settings, version)
 
 

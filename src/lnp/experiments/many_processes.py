@@ -29,8 +29,10 @@ from lnp.engine.process_group import ProcessGroup, process_group
 from lnp.engine.selection import Selection
 from lnp.engine.sizes import Sizes
 from lnp.errors import ConfigError, DataError, InputError
-from lnp.experiments.run import RunOutcome, evaluate, task_of
+from lnp.experiments.protocol import Task
+from lnp.experiments.run import RunOutcome, evaluate
 from lnp.experiments.spec import RunSpec
+from lnp.experiments.tasks import task_of
 from lnp.experiments.training import Watch, train_seeds
 from lnp.methods.base import Method
 from lnp.methods.batch import Batch, full_batch
@@ -108,7 +110,7 @@ def _lead(
     options: FitOptions | None,
 ) -> RunOutcome:
     dataset = load_dataset(spec.dataset)
-    task = task_of(spec, dataset, Seeds(spec.seed))
+    task = task_of(spec, dataset, Seeds(spec.seed), device=device)
     config = spec.config()
     sizes = Sizes.of(task.graph, copies=1 if task.graph.features is dataset.graph.features else 2)
     labels = full_batch(task.graph, task.observed, task.split.train)
@@ -120,7 +122,7 @@ def _lead(
         "sizes": asdict(sizes),
         "rule": task.selection.rule,
     }
-    selecting = [torch.from_numpy(task.selection.nodes), torch.from_numpy(task.selection.labels)]
+    selecting = [torch.from_numpy(task.selection.nodes), torch.from_numpy(task.selection.labels), _transition(task)]
     group.send(message, [labels.given, labels.noisy, labels.trusted, *selecting, _contents(options.checkpoint)])
     needed = preflight_together(group, spec.method, config, sizes, graph=spec.dataset, announce=announce)
     try:
@@ -145,9 +147,10 @@ def _follow(group: ProcessGroup) -> None:
         message, tensors = group.receive()
         if message["end"]:
             return
-        given, noisy, trusted, nodes, chosen, contents = tensors
+        given, noisy, trusted, nodes, chosen, transition, contents = tensors
         spec = RunSpec(**message["spec"])
-        selection = Selection(message["rule"], nodes.numpy(), chosen.numpy())
+        known = transition.numpy() if transition.numel() else None
+        selection = Selection(message["rule"], nodes.numpy(), chosen.numpy(), known)
         with tempfile.TemporaryDirectory(prefix="lnp-") as folder:
             checkpoint = Path(folder) / "checkpoint.safetensors" if contents.numel() else None
             if checkpoint is not None:
@@ -205,6 +208,11 @@ def _train(
         raise ConfigError(f"Expected `--device cpu` with {spec.method}, which looks at the whole graph between stages.")
     result = fit(method, feed, selection, seeds.randomness(), options)
     return whole, method, replace(result, probabilities=feed.predict_all(method))
+
+
+def _transition(task: Task) -> Tensor:
+    """The noise matrix by which an epoch is chosen; no number where there is none."""
+    return torch.zeros(0) if task.selection.transition is None else torch.from_numpy(task.selection.transition)
 
 
 def _contents(checkpoint: Path | None) -> Tensor:

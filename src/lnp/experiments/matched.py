@@ -14,7 +14,7 @@ right on nine in ten of the former and on four in ten of the others. Choosing by
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,4 +56,4 @@ def match_twins(task: Task) -> MatchedScore:
 
 
 def _part(selection: Selection, kept: NDArray[np.bool_]) -> Selection:
-    return Selection(selection.rule, selection.nodes[kept], selection.labels[kept])
+    return replace(selection, nodes=selection.nodes[kept], labels=selection.labels[kept])

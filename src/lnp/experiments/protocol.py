@@ -60,7 +60,7 @@ PROTOCOLS: dict[str, Protocol] = {
         noise_names=(("flip", "flip-released"),),
     ),
     "random": Protocol("random", "val-clean", "4:4:2 drawn per seed, noise drawn per seed, T_C out of the selection"),
-    "strict": Protocol("random", "trusted", "as random, but no clean label beyond T_C is ever seen"),
+    "strict": Protocol("random", "val-channel", "as random, but no clean label beyond T_C is ever seen"),
     "planetoid": Protocol("public", "val-clean", "the public split with 20 training nodes per class"),
     "large": Protocol("public", "val-clean", "the original split, T_C is 0.2 % of the training nodes", 0.002),
 }
@@ -98,6 +98,9 @@ def prepare(
     scaling: str | None = None,
 ) -> Task:
     """Splits, chooses T_C, corrupts the training labels and fixes the selection rule. The truth ends here.
+
+    The rule ``val-channel`` has its nodes and labels then, but not yet its noise matrix
+    (:func:`lnp.experiments.tasks.task_of` adds it).
 
     Args:
         dataset: Graph and truth.

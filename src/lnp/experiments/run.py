@@ -16,8 +16,9 @@ from lnp.engine.batching import make_feed
 from lnp.engine.fit import FitOptions, FitResult, fit
 from lnp.engine.memory import preflight
 from lnp.engine.memory_parts import preflight_parts
-from lnp.experiments.protocol import Task, prepare
+from lnp.experiments.protocol import Task
 from lnp.experiments.spec import RunSpec
+from lnp.experiments.tasks import task_of
 from lnp.methods.base import Method
 from lnp.methods.batch import Batch
 from lnp.methods.registry import create_method
@@ -26,7 +27,7 @@ from lnp.metrics.calibration import expected_calibration_error
 from lnp.metrics.detection import noise_detection
 from lnp.seeds import Seeds
 
-__all__ = ["RunOutcome", "RunRecord", "evaluate", "peak_rss_mib", "run", "task_of"]
+__all__ = ["RunOutcome", "RunRecord", "evaluate", "peak_rss_mib", "run"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +87,7 @@ def run(
     """
     seeds = Seeds(spec.seed)
     dataset = load_dataset(spec.dataset)
-    task = task_of(spec, dataset, seeds)
+    task = task_of(spec, dataset, seeds, device=device)
     config = spec.config()
     copies = 1 if task.graph.features is dataset.graph.features else 2
     preflight_parts(
@@ -111,20 +112,6 @@ def run(
     quality = method.label_quality(batch, result.probabilities).cpu().numpy()
     record = evaluate(spec, dataset, task, result, quality)
     return RunOutcome(record, dataset, task, batch, method, result, quality)
-
-
-def task_of(spec: RunSpec, dataset: Dataset, seeds: Seeds) -> Task:
-    """What the method of a run is given."""
-    return prepare(
-        dataset,
-        spec.protocol,
-        spec.noise,
-        spec.rate,
-        seeds,
-        trusted_size=spec.trusted_size,
-        selection=spec.selection,
-        scaling=spec.scaling,
-    )
 
 
 def evaluate(spec: RunSpec, dataset: Dataset, task: Task, result: FitResult, quality: np.ndarray) -> RunRecord:

@@ -7,6 +7,7 @@ import json
 from dataclasses import asdict, dataclass, field
 
 from lnp.engine.batching import Batching, check_in_parts
+from lnp.engine.noise_channel import rule_for
 from lnp.errors import check_range
 from lnp.experiments.protocol import check_task_noise, get_protocol
 from lnp.methods.config import MethodConfig
@@ -66,6 +67,11 @@ class RunSpec:
     def config(self) -> MethodConfig:
         """The method's whole configuration."""
         return make_config(self.method, self.options, preset=self.preset)
+
+    @property
+    def rule(self) -> str:
+        """The selection rule: the one asked for, or the protocol's."""
+        return rule_for(self.method, self.selection or get_protocol(self.protocol).selection)
 
     @property
     def batching(self) -> Batching:

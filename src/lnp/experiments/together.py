@@ -17,8 +17,9 @@ from lnp.engine.lockstep.adapt import check_together
 from lnp.engine.lockstep.fit import fit_together
 from lnp.engine.memory import preflight
 from lnp.errors import ConfigError
-from lnp.experiments.run import RunOutcome, evaluate, task_of
+from lnp.experiments.run import RunOutcome, evaluate
 from lnp.experiments.spec import RunSpec
+from lnp.experiments.tasks import task_of
 from lnp.methods.batch import Batch, full_batch
 from lnp.methods.registry import create_method
 from lnp.seeds import Seeds
@@ -57,7 +58,7 @@ def run_together(
     options = replace(options or FitOptions(), patience=spec.patience)
     dataset = load_dataset(spec.dataset)
     streams = [Seeds(seed) for seed in seeds]
-    tasks = [task_of(spec, dataset, stream) for stream in streams]
+    tasks = [task_of(spec, dataset, stream, device=device) for stream in streams]
     tasks = [replace(task, graph=tasks[0].graph) for task in tasks]  # scaled alike: one copy serves all
     batches = [full_batch(task.graph, task.observed, task.split.train, device=device) for task in tasks]
     methods = [

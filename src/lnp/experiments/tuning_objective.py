@@ -22,8 +22,8 @@ from lnp.engine.memory import preflight
 from lnp.engine.selection import Selection
 from lnp.errors import ConfigError
 from lnp.experiments.matched import MatchedScore, match_twins
-from lnp.experiments.protocol import prepare
 from lnp.experiments.spec import RunSpec
+from lnp.experiments.tasks import task_of
 from lnp.methods.base import Method, Stage
 from lnp.methods.batch import Batch, full_batch
 from lnp.methods.registry import create_method
@@ -82,16 +82,7 @@ class _Run:
 
     def __init__(self, spec: RunSpec, dataset: Dataset, keepers: int) -> None:
         self.seeds, self.patience = Seeds(spec.seed), spec.patience
-        task = prepare(
-            dataset,
-            spec.protocol,
-            spec.noise,
-            spec.rate,
-            self.seeds,
-            trusted_size=spec.trusted_size,
-            selection=spec.selection,
-            scaling=spec.scaling,
-        )
+        task = task_of(spec, dataset, self.seeds)
         if task.selection.rule == "last":
             raise ConfigError("Expected a selection rule that scores, to tune by, but got 'last'.")
         self.selection: Selection = task.selection

@@ -13,7 +13,6 @@ from lnp.experiments.code_version import code_version
 from lnp.experiments.estimate import guess_seconds
 from lnp.experiments.grid import Choice, expand_all
 from lnp.experiments.identity import DatasetFacts, dataset_facts, identify
-from lnp.experiments.protocol import get_protocol
 from lnp.experiments.search_space import Space, digest, space_of
 from lnp.experiments.spec import RunSpec
 from lnp.experiments.tables import Panel, Table
@@ -91,7 +90,7 @@ class StudySpec:
     @property
     def selection(self) -> str:
         """The rule whose score counts."""
-        return self.spec.selection or get_protocol(self.spec.protocol).selection
+        return self.spec.rule
 
     @property
     def code_version(self) -> str:

@@ -32,8 +32,8 @@ STEPS = (1.0, 3.0, 6.0, 10.0)
 PROTOCOLS = {
     "paper": "split by node order and the released noise; clean validation labels choose the epoch, as in the paper",
     "random": "split and noise drawn anew for every seed; clean validation labels choose the epoch",
-    "strict": "split and noise drawn anew for every seed; no clean label beyond the trusted ones is seen (a third of "
-    "them choose the epoch; lnp-channel and glc know how labels go wrong and ask labels that were set aside instead)",
+    "strict": "split and noise drawn anew for every seed; no clean label beyond the trusted ones is seen (for "
+    "every method noisy labels that were set aside choose the epoch, behind a noise matrix that lnp-channel learns)",
 }
 VERDICTS = {HOLDS: "yes", PARTLY: "partly", FAILS: "no", UNKNOWN: "open"}
 """Verdict → class of the style sheet."""
