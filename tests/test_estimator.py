@@ -26,7 +26,7 @@ SHORT: dict[str, object] = {**QUICK, "variant": "smooth", "estimate_epochs": 5, 
 
 
 def quick(**more: object) -> LNPClassifier:
-    return LNPClassifier(**{"epochs": 5, "options": QUICK, **more})
+    return LNPClassifier(**{"epochs": 5, "options": QUICK, "selection": "trusted", **more})
 
 
 @pytest.fixture

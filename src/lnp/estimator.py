@@ -21,6 +21,7 @@ from lnp.engine.model_file import SavedModel, label_quality, load_model, save_mo
 from lnp.engine.noise_channel import behind_channel, rule_for
 from lnp.engine.progress import OnEpoch, epoch_progress
 from lnp.engine.set_aside import set_aside
+from lnp.engine.suitable_rule import AUTO, suitable_rule
 from lnp.errors import ConfigError, GraphError, LabelError, ModelFileError, NotFittedError, check_range
 from lnp.graph.chosen_rows import chosen_rows
 from lnp.graph.features import scale_features
@@ -42,6 +43,8 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
 
     Nobody knows the truth here, so training uses every given label, except those that the selection rule sets aside:
 
+    - "auto" is the one of these that suits the labels (:mod:`lnp.engine.suitable_rule`): "val-channel" where every
+      class has a trusted one;
     - "trusted" keeps about a third of the trusted nodes of every class that has two or more out of training, and the
       epoch that does best on them stays;
     - "val-noisy" keeps 20 % of the untrusted labels out, of every class alike, and the epoch that agrees with most of
@@ -100,7 +103,7 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         method: str | None = None,
         preset: str | None = None,
         epochs: int | None = None,
-        selection: str = "trusted",
+        selection: str = "auto",
         seed: int = 0,
         device: str = "cpu",
         scaling: str = "auto",
@@ -148,7 +151,9 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         observed = _as_observed(graph, labels, trusted)
         if entry(name).method.needs_trusted:
             observed.require_trusted_in_every_class(graph.class_names)
-        parts = set_aside(observed, rule_for(name, self.selection), seeds)
+        whole = batching.kind == "full"
+        rule = suitable_rule(name, observed, whole=whole) if self.selection == AUTO else self.selection
+        parts = set_aside(observed, rule_for(name, rule), seeds)
         observed, train = parts.observed, parts.train
         if train.size == 0 and name != "clean-only":
             raise LabelError(
@@ -161,7 +166,7 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         preflight_parts(name, config, batching, scaled, trusted=known, device=self.device, copies=copies, announce=say)
         feed = make_feed(batching, config, scaled, observed, train, device=self.device)
         batch = feed.batch
-        if batching.kind == "full":
+        if whole:
             preflight(name, config, batch, copies=copies, announce=say)
         selection = behind_channel(parts.selection, scaled, observed, train, seeds, device=self.device)
         method = create_method(name, config, batch, seeds.generator("initialisation"))

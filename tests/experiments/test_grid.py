@@ -105,7 +105,7 @@ def test_labels_tell_panels_and_sizes_apart() -> None:
 
 def test_table_6_has_its_own_split_under_every_protocol() -> None:
     strict = expand(load_table("table-6"), Choice(methods=["gcn"], seeds=1, protocol="strict"), **NOTHING_TUNED)
-    assert {(run.spec.protocol, run.spec.selection) for run in strict} == {("planetoid", "val-channel")}
+    assert {(run.spec.protocol, run.spec.selection) for run in strict} == {("planetoid", "trusted")}
     with pytest.raises(ConfigError, match="Expected the protocol of table-6 to be one of paper, strict, but got 'rand"):
         expand(load_table("table-6"), Choice(protocol="random"), **NOTHING_TUNED)
 
@@ -125,6 +125,7 @@ def test_configurations_from_a_file_are_for_the_rule_that_found_them(tmp_path: P
     entries = [
         {**where, "protocol": "paper", "selection": "val-clean", "options": {"hidden": 16}},
         {**where, "protocol": "strict", "selection": "val-channel", "options": {"hidden": 8}},
+        {**where, "protocol": "strict", "selection": "trusted", "options": {"hidden": 4}},
     ]
     path.write_text(json.dumps(entries), encoding="utf-8")
 
@@ -133,7 +134,7 @@ def test_configurations_from_a_file_are_for_the_rule_that_found_them(tmp_path: P
         return {run.spec.config().hidden for run in expand(load_table(table), choice, **NOTHING_TUNED)}
 
     assert [hidden("table-2", protocol) for protocol in ("paper", "random", "strict")] == [{16}, {16}, {8}]
-    assert [hidden("table-6", protocol) for protocol in ("paper", "strict")] == [{16}, {8}]
+    assert [hidden("table-6", protocol) for protocol in ("paper", "strict")] == [{16}, {4}]
     assert hidden("table-1", "paper") == {64}  # another noise
     with pytest.raises(ConfigError, match=r"Expected `config` to be one of tuned, default, or a JSON file, but got"):
         Choice(config=str(tmp_path / "absent.json"))

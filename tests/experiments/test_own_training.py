@@ -10,6 +10,7 @@ import pytest
 
 from lnp.datasets.own_graph import OwnGraph
 from lnp.datasets.synthetic import SyntheticConfig, synthetic
+from lnp.engine import suitable_rule
 from lnp.engine.model_file import load_model
 from lnp.errors import ConfigError, LabelError, UnknownNameError
 from lnp.experiments.own_training import TrainingPlan, plan_training, train_own
@@ -67,10 +68,14 @@ def test_what_suits_is_chosen_and_said(
 
 
 @pytest.mark.parametrize("method", ["glc", "lnp-v2", "gcn"])
-def test_untrusted_labels_judge_behind_the_noise_where_every_class_can_tell_it(own: OwnGraph, method: str) -> None:
-    assert plan_training(trusting(own, (1, 1, 1)), method=method).selection == "val-channel"
-    assert plan_training(trusting(own, (4, 4, 4)), method=method, whole=False).selection == "trusted"
-    assert plan_training(trusting(own, (4, 4, 0)), method="gcn").selection == "trusted"
+def test_other_methods_have_the_rule_that_suits_their_labels(
+    own: OwnGraph, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labelled = trusting(own, (4, 4, 4))
+    assert plan_training(labelled, method=method).selection == "trusted"
+    monkeypatch.setattr(suitable_rule, "LABELS_TO_LEARN_FROM", 20)
+    assert plan_training(labelled, method=method).selection == "val-channel"
+    assert plan_training(labelled, method=method, whole=False).selection == "trusted"
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,7 @@ What a benchmark decides by protocol is decided here by what there is, and said:
 
 - the method: :data:`WITH_TRUST` where every class has a trusted label (:data:`IN_PARTS` in mini-batches), else
   :data:`WITHOUT_TRUST`, which needs none;
-- the epoch: where every class has a trusted label, by a fifth of the untrusted labels behind a noise matrix that is
-  learnt from all others (``val-channel``, :mod:`lnp.engine.noise_channel`), so that all trusted ones teach; else, and
-  on graphs so large that this would take longer than most methods themselves, by held-out trusted labels where at
-  least half of the classes have two or more, else by a fifth of the untrusted labels as they are, else the last one.
+- the epoch: by the rule of :mod:`lnp.engine.suitable_rule`.
 """
 
 from __future__ import annotations
@@ -21,12 +18,10 @@ import numpy as np
 
 from lnp.datasets.own_graph import OwnGraph
 from lnp.engine.model_folder import FACTS, require_folder
-from lnp.engine.noise_channel import RULE, rule_for
+from lnp.engine.suitable_rule import suitable_rule
 from lnp.errors import ConfigError, LabelError, check_range
 from lnp.estimator import LNPClassifier
-from lnp.graph.labels import UNKNOWN, ObservedLabels
 from lnp.methods.registry import entry
-from lnp.nn.graph_tensors import LARGE
 
 __all__ = ["IN_PARTS", "WITHOUT_TRUST", "WITH_TRUST", "TrainingPlan", "plan_training", "train_own"]
 
@@ -34,9 +29,6 @@ WITH_TRUST, IN_PARTS, WITHOUT_TRUST = "lnp-channel", "lnp-v2", "gce"
 """The method by default: under ``strict``, which is what a user has, it is far ahead of LNP-v1 and v2 there.
 It needs the whole graph in every step, so mini-batches have another. Where a class has no trusted label: a loss that is
 bounded, so that no single wrong label can pull far, and that needs no estimate of the noise."""
-
-LABELS_PER_CLASS = 10
-"""Untrusted labels, on average, from which on a fifth of them can be spared to choose the epoch."""
 
 LOSS = (
     "No label is trusted, and that has a price: mistakes that follow a rule (one class often taken for another) cannot "
@@ -94,8 +86,7 @@ def plan_training(
     if not trusted.any():
         notes.append(LOSS)
     if selection is None:
-        small = whole and own.graph.node_count < LARGE
-        selection = _suitable_rule(labels, trusted, method, learn_noise=small or method == WITH_TRUST)
+        selection = suitable_rule(method, labels, whole=whole)
         notes += _about_rule(selection)
     return TrainingPlan(method, selection, tuple(notes))
 
@@ -158,16 +149,6 @@ def _row(own: OwnGraph, classifier: LNPClassifier, seed: int) -> dict[str, Any]:
 
 def _share(right: Sequence[bool] | np.ndarray) -> float | None:
     return float(np.mean(right)) if len(right) else None
-
-
-def _suitable_rule(labels: ObservedLabels, trusted: np.ndarray, method: str, *, learn_noise: bool) -> str:
-    untrusted = int(((labels.given != UNKNOWN) & ~labels.trusted).sum())
-    enough = untrusted >= LABELS_PER_CLASS * labels.class_count
-    if learn_noise and enough and trusted.all():
-        return rule_for(method, RULE)
-    if 2 * int((trusted >= 2).sum()) >= labels.class_count:
-        return "trusted"
-    return "val-noisy" if enough else "last"
 
 
 def _about_rule(rule: str) -> list[str]:
