@@ -168,10 +168,12 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         batch = feed.batch
         if whole:
             preflight(name, config, batch, copies=copies, announce=say)
-        selection = behind_channel(parts.selection, scaled, observed, train, seeds, device=self.device)
         method = create_method(name, config, batch, seeds.generator("initialisation"))
         with epoch_progress(f"{name} on {graph.name}", enabled=self.verbose and on_epoch is None) as bar:
             options = FitOptions(patience=self.patience, on_epoch=on_epoch or bar)
+            selection = behind_channel(
+                parts.selection, scaled, observed, train, seeds, device=self.device, on_epoch=options.on_epoch
+            )
             result = fit(method, feed, selection, seeds.randomness(), options)
         saved = SavedModel(
             name=name,

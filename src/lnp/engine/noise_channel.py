@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from lnp.engine.fit import FitOptions, fit
 from lnp.engine.memory import preflight
+from lnp.engine.progress import OnEpoch
 from lnp.engine.selection import Selection, select_last
 from lnp.errors import ConfigError
 from lnp.graph.graph import Graph
@@ -56,6 +57,7 @@ def behind_channel(
     seeds: Seeds,
     *,
     device: str = "cpu",
+    on_epoch: OnEpoch | None = None,
 ) -> Selection:
     """The selection with the T that its rule asks for; as it is where the rule asks for none.
 
@@ -66,14 +68,22 @@ def behind_channel(
         train: T_N, without the nodes that select.
         seeds: Where the draws come from.
         device: Where to compute.
+        on_epoch: As for :class:`~lnp.engine.fit.FitOptions`, for progress bars.
     """
     if selection.rule != RULE or selection.transition is not None:
         return selection
-    return replace(selection, transition=learn_channel(graph, observed, train, seeds, device=device))
+    transition = learn_channel(graph, observed, train, seeds, device=device, on_epoch=on_epoch)
+    return replace(selection, transition=transition)
 
 
 def learn_channel(
-    graph: Graph, observed: ObservedLabels, train: NDArray[np.int64], seeds: Seeds, *, device: str = "cpu"
+    graph: Graph,
+    observed: ObservedLabels,
+    train: NDArray[np.int64],
+    seeds: Seeds,
+    *,
+    device: str = "cpu",
+    on_epoch: OnEpoch | None = None,
 ) -> NDArray[np.float32]:
     """T[k, j] = P(given j | true k), as ``lnp-channel`` learns it; the identity where it believes none."""
     batch = full_batch(graph, observed, train, device=device)
@@ -83,7 +93,7 @@ def learn_channel(
     except ConfigError as error:
         raise ConfigError(f"{error} Or choose the epoch by another rule than {RULE}, such as trusted.") from None
     method = Channel(config, batch, seeds.generator("initialisation")).to(device)
-    fit(method, batch, select_last(), seeds.randomness(), FitOptions())
+    fit(method, batch, select_last(), seeds.randomness(), FitOptions(on_epoch=on_epoch))
     if method.channel is None:
         return np.eye(batch.class_count, dtype=np.float32)
     transition: NDArray[np.float32] = method.channel.cpu().numpy().copy()

@@ -76,6 +76,7 @@ def train_together(
             records = train_seeds(spec, seeds, folder=folder, device=device, watch=watch, runner=runner)
         except InputError:
             group.send({"end": True}, [])
+            group.wait()  # the others end as after a run, and must not find this one gone
             raise
         group.send({"end": True}, [])
         return records
@@ -110,7 +111,8 @@ def _lead(
     options: FitOptions | None,
 ) -> RunOutcome:
     dataset = load_dataset(spec.dataset)
-    task = task_of(spec, dataset, Seeds(spec.seed), device=device)
+    watched = options.on_epoch if options else None
+    task = task_of(spec, dataset, Seeds(spec.seed), device=device, on_epoch=watched)
     config = spec.config()
     sizes = Sizes.of(task.graph, copies=1 if task.graph.features is dataset.graph.features else 2)
     labels = full_batch(task.graph, task.observed, task.split.train)

@@ -87,7 +87,7 @@ def run(
     """
     seeds = Seeds(spec.seed)
     dataset = load_dataset(spec.dataset)
-    task = task_of(spec, dataset, seeds, device=device)
+    task = task_of(spec, dataset, seeds, device=device, on_epoch=options.on_epoch if options else None)
     config = spec.config()
     copies = 1 if task.graph.features is dataset.graph.features else 2
     preflight_parts(

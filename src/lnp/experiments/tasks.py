@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lnp.datasets.dataset import Dataset
 from lnp.engine.noise_channel import RULE, learn_channel
+from lnp.engine.progress import OnEpoch
 from lnp.experiments.protocol import Task, prepare
 from lnp.experiments.spec import RunSpec
 from lnp.seeds import Seeds
@@ -25,7 +26,9 @@ REMEMBERED = 64
 _known: OrderedDict[tuple[object, ...], NDArray[np.float32]] = OrderedDict()
 
 
-def task_of(spec: RunSpec, dataset: Dataset, seeds: Seeds, *, device: str = "cpu") -> Task:
+def task_of(
+    spec: RunSpec, dataset: Dataset, seeds: Seeds, *, device: str = "cpu", on_epoch: OnEpoch | None = None
+) -> Task:
     """What the method of a run is given, and how its epoch is chosen.
 
     Args:
@@ -33,6 +36,7 @@ def task_of(spec: RunSpec, dataset: Dataset, seeds: Seeds, *, device: str = "cpu
         dataset: Its graph and truth; the truth ends here.
         seeds: Where all draws come from.
         device: Where to compute the noise matrix.
+        on_epoch: As for :class:`~lnp.engine.fit.FitOptions`, while it is computed.
     """
     task = prepare(
         dataset,
@@ -46,21 +50,21 @@ def task_of(spec: RunSpec, dataset: Dataset, seeds: Seeds, *, device: str = "cpu
     )
     if task.selection.rule != RULE:
         return task
-    return replace(task, selection=replace(task.selection, transition=_transition(task, seeds, device)))
+    return replace(task, selection=replace(task.selection, transition=_transition(task, seeds, device, on_epoch)))
 
 
-def _transition(task: Task, seeds: Seeds, device: str) -> NDArray[np.float32]:
+def _transition(task: Task, seeds: Seeds, device: str, on_epoch: OnEpoch | None) -> NDArray[np.float32]:
     labels = task.observed
     key = (
         task.graph.checksum,
-        labels.given[labels.trusted | np.isin(np.arange(labels.node_count), task.split.train)].tobytes(),
+        labels.given.tobytes(),
         labels.trusted.tobytes(),
         task.split.train.tobytes(),
         seeds.seed,
         device,
     )
     if key not in _known:
-        _known[key] = learn_channel(task.graph, labels, task.split.train, seeds, device=device)
+        _known[key] = learn_channel(task.graph, labels, task.split.train, seeds, device=device, on_epoch=on_epoch)
         while len(_known) > REMEMBERED:
             _known.popitem(last=False)
     return _known[key]

@@ -58,7 +58,7 @@ def run_together(
     options = replace(options or FitOptions(), patience=spec.patience)
     dataset = load_dataset(spec.dataset)
     streams = [Seeds(seed) for seed in seeds]
-    tasks = [task_of(spec, dataset, stream, device=device) for stream in streams]
+    tasks = [task_of(spec, dataset, stream, device=device, on_epoch=options.on_epoch) for stream in streams]
     tasks = [replace(task, graph=tasks[0].graph) for task in tasks]  # scaled alike: one copy serves all
     batches = [full_batch(task.graph, task.observed, task.split.train, device=device) for task in tasks]
     methods = [
