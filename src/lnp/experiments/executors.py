@@ -19,6 +19,7 @@ from multiprocessing.process import BaseProcess
 from lnp.errors import check_choice, check_range
 from lnp.experiments.claims import Claimed
 from lnp.experiments.jobs import Event, Job, OnEvent
+from lnp.experiments.next_job import take_next
 from lnp.experiments.processes import dismiss
 from lnp.experiments.store import Store
 from lnp.experiments.worker import POLL, environment, obituary, serve
@@ -62,6 +63,7 @@ class _Worker:
     process: BaseProcess
     pipe: Connection
     job: Job | None = None
+    last: Job | None = None
 
 
 @dataclass(eq=False)
@@ -84,7 +86,8 @@ class _Crew:
                 self.workers.append(self._hire())
             for worker in self.workers:
                 if worker.job is None and self.waiting:
-                    self._give(worker, self.waiting.popleft())
+                    others = [other.job for other in self.workers if other.job is not None]
+                    self._give(worker, take_next(self.waiting, worker.last, others))
             for worker in self._ready():
                 self._hear(worker)
 
@@ -108,7 +111,7 @@ class _Crew:
         return _Worker(process, ours)
 
     def _give(self, worker: _Worker, job: Job) -> None:
-        worker.job = job
+        worker.job = worker.last = job
         with suppress(BrokenPipeError):  # it died while idle; that is heard next
             worker.pipe.send(job)
 
