@@ -48,6 +48,17 @@ def test_same_spec_same_numbers(outcome) -> None:  # type: ignore[no-untyped-def
     assert again.detection_ap == outcome.record.detection_ap
 
 
+def test_a_user_with_a_large_graph_is_told_why_nothing_is_trained_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = replace(SPEC, method="gcn", options={"epochs": 1, "hidden": 4, "fine_tune_epochs": 0})
+    said: list[str] = []
+    run(small, announce=said.append)
+    monkeypatch.setattr("lnp.experiments.run.LARGE", 300)
+    run(replace(small, selection="trusted"), announce=said.append)
+    assert said == []
+    run(small, announce=said.append)
+    assert [line[:48] for line in said] == ["The noise behind the labels is learnt first, by "]
+
+
 def test_patience_ends_a_run_so_many_epochs_after_its_best() -> None:
     options = {"epochs": 30, "hidden": 8, "learning_rate": 0.1, "fine_tune_epochs": 0}
     spec = replace(SPEC, method="gcn", protocol="random", options=options)

@@ -16,6 +16,7 @@ from lnp.engine.batching import make_feed
 from lnp.engine.fit import FitOptions, FitResult, fit
 from lnp.engine.memory import preflight
 from lnp.engine.memory_parts import preflight_parts
+from lnp.engine.noise_channel import RULE
 from lnp.experiments.protocol import Task
 from lnp.experiments.spec import RunSpec
 from lnp.experiments.tasks import task_of
@@ -25,9 +26,15 @@ from lnp.methods.registry import create_method
 from lnp.metrics.accuracy import accuracy, macro_f1
 from lnp.metrics.calibration import expected_calibration_error
 from lnp.metrics.detection import noise_detection
+from lnp.nn.graph_tensors import LARGE
 from lnp.seeds import Seeds
 
 __all__ = ["RunOutcome", "RunRecord", "evaluate", "peak_rss_mib", "run"]
+
+NOISE_FIRST = (
+    f"The noise behind the labels is learnt first, by which {RULE} chooses the epoch. On a graph of this size that "
+    "takes some minutes; --selection trusted does without."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,12 +88,14 @@ def run(
         spec: What to run.
         device: Where to compute.
         options: How to run the loop.
-        announce: Takes a line on the memory of a large run.
+        announce: Takes lines on the memory and the time of a large run.
         keepers: How many processes of this machine may keep what they free where there is room for all
             (:mod:`lnp.engine.allocator`); with 0 not even this one may.
     """
     seeds = Seeds(spec.seed)
     dataset = load_dataset(spec.dataset)
+    if announce is not None and spec.rule == RULE and dataset.graph.node_count >= LARGE:
+        announce(NOISE_FIRST)
     task = task_of(spec, dataset, seeds, device=device, on_epoch=options.on_epoch if options else None)
     config = spec.config()
     copies = 1 if task.graph.features is dataset.graph.features else 2
