@@ -103,6 +103,16 @@ def test_behind_it_the_truth_scores_best_and_the_given_labels_worst(
     assert plain.score(from_numpy(by_noise)) > 0.6 > 0.35 > plain.score(from_numpy(truth))
 
 
+def test_its_epochs_are_named_as_what_they_are(task: Task, learnt: np.ndarray) -> None:
+    stages: list[str] = []
+    again = learn_channel(
+        task.graph, task.observed, task.split.train, SEEDS, on_epoch=lambda record, count: stages.append(record.stage)
+    )
+    np.testing.assert_array_equal(again, learnt)
+    assert {stage.partition(":")[0] for stage in stages} == {"noise"}
+    assert stages[0] == "noise: first rows, smooth"
+
+
 def test_where_it_cannot_fit_the_advice_is_another_rule(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise ConfigError("Expected a run that fits.")

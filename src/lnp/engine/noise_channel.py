@@ -93,8 +93,15 @@ def learn_channel(
     except ConfigError as error:
         raise ConfigError(f"{error} Or choose the epoch by another rule than {RULE}, such as trusted.") from None
     method = Channel(config, batch, seeds.generator("initialisation")).to(device)
-    fit(method, batch, select_last(), seeds.randomness(), FitOptions(on_epoch=on_epoch))
+    fit(method, batch, select_last(), seeds.randomness(), FitOptions(on_epoch=_named(on_epoch)))
     if method.channel is None:
         return np.eye(batch.class_count, dtype=np.float32)
     transition: NDArray[np.float32] = method.channel.cpu().numpy().copy()
     return transition
+
+
+def _named(on_epoch: OnEpoch | None) -> OnEpoch | None:
+    """Who watches should know that these are not yet epochs of the method."""
+    if on_epoch is None:
+        return None
+    return lambda record, count: on_epoch(replace(record, stage=f"noise: {record.stage}"), count)
