@@ -30,8 +30,8 @@ from lnp.experiments.spec import RunSpec
 from lnp.metrics.accuracy import accuracy
 
 FILE = Path(__file__).parents[1] / "results" / "strict-rules.csv"
-METHODS = ("gcn", "gce", "glc", "lnp-v1", "lnp-v2")
-DATASETS = ("cora", "citeseer", "chameleon")
+METHODS = ("gcn", "lnp-v1", "lnp-v2")
+DATASETS = ("cora", "chameleon", "citeseer")
 NOISES = (("uniform-mix", 0.4), ("uniform-mix", 0.8), ("flip", 0.4), ("flip", 0.6), ("flip", 0.8))
 RULES = ("trusted", "val-given", "val-channel", "val-clean")
 
