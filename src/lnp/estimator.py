@@ -44,7 +44,7 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
     Nobody knows the truth here, so training uses every given label, except those that the selection rule sets aside:
 
     - "auto" is the one of these that suits the labels (:mod:`lnp.engine.suitable_rule`): "val-channel" where every
-      class has a trusted one;
+      class has a trusted one and about 50 others;
     - "trusted" keeps about a third of the trusted nodes of every class that has two or more out of training, and the
       epoch that does best on them stays;
     - "val-noisy" keeps 20 % of the untrusted labels out, of every class alike, and the epoch that agrees with most of

@@ -31,7 +31,7 @@ from lnp.methods.channel.config import ChannelConfig
 from lnp.methods.channel.model import Channel
 from lnp.seeds import Seeds
 
-__all__ = ["RULE", "behind_channel", "learn_channel", "rule_for"]
+__all__ = ["METHOD", "RULE", "behind_channel", "learn_channel", "rule_for"]
 
 RULE = "val-channel"
 """The rule that needs it."""
