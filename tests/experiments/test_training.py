@@ -94,6 +94,18 @@ def test_a_folder_of_a_version_that_knew_fewer_options_goes_on(tmp_path: Path) -
         train_seeds(make_spec(options={**options, "links_width": 8}), 2, folder=tmp_path)
 
 
+def test_a_folder_begun_under_another_rule_of_strict_is_refused(tmp_path: Path) -> None:
+    """Earlier versions did not write down which rule `strict` stood for."""
+    spec = make_spec(protocol="strict", options={"epochs": 2})
+    train_seeds(spec, 1, folder=tmp_path)
+    assert len(train_seeds(spec, 1, folder=tmp_path)) == 1
+    written = json.loads((tmp_path / "spec.json").read_text())
+    assert written.pop("rule") == "val-channel"
+    (tmp_path / "spec.json").write_text(json.dumps(written))
+    with pytest.raises(ConfigError, match="rule None instead of 'val-channel'"):
+        train_seeds(spec, 2, folder=tmp_path)
+
+
 def test_another_run_is_refused_by_what_differs(tmp_path: Path) -> None:
     train_seeds(make_spec(options={"epochs": 2}), 1, folder=tmp_path)
     for change, message in (

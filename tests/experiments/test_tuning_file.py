@@ -30,7 +30,7 @@ def test_another_version_of_the_code_begins_anew_unless_told(
     study: Trials, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study.complete(begin(study), 0.5, 1.0)
-    monkeypatch.setattr("lnp.experiments.tuning_study.code_version", lambda method: "another")
+    monkeypatch.setattr("lnp.experiments.identity.code_version", lambda method: "another")
     file = TuningFile(tmp_path / "trials.sqlite")
     assert file.find(study.spec) is None
     kept = file.open(study.spec, any_code=True)

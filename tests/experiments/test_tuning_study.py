@@ -71,7 +71,7 @@ def test_whatever_changes_a_score_makes_another_study(monkeypatch: pytest.Monkey
     assert study().spec.patience == load_table("table-2").patience
     before = study()
     name = before.name
-    monkeypatch.setattr("lnp.experiments.tuning_study.code_version", lambda method: "another")
+    monkeypatch.setattr("lnp.experiments.identity.code_version", lambda method: "another")
     assert study().settings == before.settings
     assert study().name != name
 

@@ -253,6 +253,8 @@ def _identity(spec: RunSpec) -> dict[str, Any]:
     parts = {key: value for key, value in asdict(spec).items() if key not in ("seed", "preset", "options")}
     if spec.batch == "full":
         parts.pop("batch")  # folders of earlier versions do not say so
+    if spec.protocol == "strict" and spec.selection is None:
+        parts["rule"] = spec.rule  # earlier versions had another one, and two must not be mixed
     identity: dict[str, Any] = json.loads(json.dumps({**parts, "config": asdict(spec.config())}))
     return identity
 

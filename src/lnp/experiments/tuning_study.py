@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from lnp.errors import ConfigError, DataError, check_range
-from lnp.experiments.code_version import code_version
 from lnp.experiments.estimate import guess_seconds
 from lnp.experiments.grid import Choice, expand_all
 from lnp.experiments.identity import DatasetFacts, dataset_facts, identify
@@ -94,8 +93,8 @@ class StudySpec:
 
     @property
     def code_version(self) -> str:
-        """Of the method."""
-        return code_version(self.spec.method)
+        """Of everything that computes its scores."""
+        return identify(self.spec, self.facts).code_version
 
     @property
     def label(self) -> str:
