@@ -59,7 +59,7 @@ with tempfile.TemporaryDirectory() as name:
 print(own)
 for finding in own.summary.findings:
     print(f"- {finding.message}")
-classifier = LNPClassifier(epochs=100).fit(own.graph, own.labels)
+classifier = LNPClassifier("channel", epochs=100).fit(own.graph, own.labels)
 quality, proposed = classifier.label_quality(), classifier.predict()
 print("The five labels to check first:")
 for i in np.argsort(np.where(own.labels.trusted, np.inf, quality))[:5]:  # those without a label come last

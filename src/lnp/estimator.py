@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Self
@@ -11,31 +10,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from lnp.engine.batching import Batching, check_in_parts, make_feed
+from lnp.engine.batching import Batching, check_in_parts
 from lnp.engine.device import check_device
 from lnp.engine.fit import FitOptions, fit
 from lnp.engine.history import History
-from lnp.engine.memory import preflight
-from lnp.engine.memory_parts import preflight_parts
 from lnp.engine.model_file import SavedModel, label_quality, load_model, save_model
 from lnp.engine.noise_channel import behind_channel, rule_for
-from lnp.engine.progress import OnEpoch, epoch_progress
+from lnp.engine.progress import OnEpoch, epoch_progress, say
 from lnp.engine.set_aside import set_aside
+from lnp.engine.set_up import set_up
 from lnp.engine.suitable_rule import AUTO, suitable_rule
-from lnp.errors import ConfigError, GraphError, LabelError, ModelFileError, NotFittedError, check_range
+from lnp.errors import ConfigError, LabelError, ModelFileError, NotFittedError, check_range
 from lnp.graph.chosen_rows import chosen_rows
 from lnp.graph.features import scale_features
 from lnp.graph.graph import Graph
 from lnp.graph.labels import UNKNOWN, ObservedLabels, Truth
 from lnp.graph.observe import observe
 from lnp.methods.config import MethodConfig
-from lnp.methods.registry import create_method, entry, make_config
+from lnp.methods.registry import entry, make_config
+from lnp.methods.versions import method_name
 from lnp.seeds import Seeds
 
-__all__ = ["VERSIONS", "LNPClassifier"]
-
-VERSIONS: dict[object, str] = {1: "lnp-v1", 2: "lnp-v2", "channel": "lnp-channel"}
-"""What ``version`` stands for."""
+__all__ = ["LNPClassifier"]
 
 
 class LNPClassifier(BaseEstimator):  # type: ignore[misc]
@@ -58,7 +54,8 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
 
     Args:
         version: 1 for LNP-v1, :math:`P(Y_C | G)`, 2 for LNP-v2, :math:`P(Y_C | G, Y_N)`, or "channel" for one network
-            behind a learned noise channel (:mod:`lnp.methods.channel.model`).
+            behind a learned noise channel (:mod:`lnp.methods.channel.model`): what ``lnp train`` uses, since it does
+            best where nobody knows the noise.
         backbone: "gcn", "h2gcn" (for graphs whose neighbours differ), "mlp" (features alone) or "sign" (features
             averaged over ever wider neighbourhoods once, before training: :mod:`lnp.nn.sign`, for large graphs);
             ``None`` is the method's own.
@@ -142,16 +139,16 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
             trusted: With plain class numbers: the mask of the nodes whose label was checked.
             on_epoch: Called with every epoch's record and the number of epochs of its stage, instead of a bar.
         """
-        name, config, seeds = self._method_name(), self._config(), Seeds(self.seed)
+        name, config, seeds = method_name(self.version, self.method), self._config(), Seeds(self.seed)
         check_range("patience", self.patience, 0, 1e9)
         batching = Batching.parse(self.batch)
-        if batching.kind != "full":
+        whole = batching.kind == "full"
+        if not whole:
             check_in_parts(name)
         check_device(self.device)
-        observed = _as_observed(graph, labels, trusted)
+        observed = observe(graph, labels, trusted)
         if entry(name).method.needs_trusted:
             observed.require_trusted_in_every_class(graph.class_names)
-        whole = batching.kind == "full"
         rule = suitable_rule(name, observed, whole=whole) if self.selection == AUTO else self.selection
         parts = set_aside(observed, rule_for(name, rule), seeds)
         observed, train = parts.observed, parts.train
@@ -161,29 +158,33 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
                 "none. Give more labels, or learn from the trusted ones with method='clean-only'."
             )
         scaled = scale_features(graph, self.scaling)
-        say, copies = _say if self.verbose else None, 1 if scaled.features is graph.features else 2
-        known = observed.trusted_nodes.size
-        preflight_parts(name, config, batching, scaled, trusted=known, device=self.device, copies=copies, announce=say)
-        feed = make_feed(batching, config, scaled, observed, train, device=self.device)
-        batch = feed.batch
-        if whole:
-            preflight(name, config, batch, copies=copies, announce=say)
-        method = create_method(name, config, batch, seeds.generator("initialisation"))
+        device, tell = self.device, say if self.verbose else None
+        ready = set_up(
+            name,
+            config,
+            scaled,
+            observed,
+            train,
+            seeds,
+            original=graph,
+            batching=batching,
+            device=device,
+            announce=tell,
+        )
         with epoch_progress(f"{name} on {graph.name}", enabled=self.verbose and on_epoch is None) as bar:
             options = FitOptions(patience=self.patience, on_epoch=on_epoch or bar)
-            selection = behind_channel(
-                parts.selection, scaled, observed, train, seeds, device=self.device, on_epoch=options.on_epoch
-            )
-            result = fit(method, feed, selection, seeds.randomness(), options)
+            heard = options.on_epoch
+            selection = behind_channel(parts.selection, scaled, observed, train, seeds, device=device, on_epoch=heard)
+            result = fit(ready.method, ready.feed, selection, seeds.randomness(), options)
         saved = SavedModel(
             name=name,
             config=config,
-            method=method,
-            batch=batch,
+            method=ready.method,
+            batch=ready.feed.batch,
             observed=observed,
             train=train,
             probabilities=result.probabilities,
-            quality=label_quality(method, batch, observed, result.probabilities),
+            quality=label_quality(ready.method, ready.feed.batch, observed, result.probabilities),
             class_names=graph.class_names,
             graph_name=graph.name,
             feature_count=graph.feature_count,
@@ -194,14 +195,12 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
 
     def predict(self, nodes: ArrayLike | None = None) -> NDArray[np.int64]:
         """The most probable class of all nodes of the graph, or of ``nodes`` (numbers or a mask)."""
-        classes: NDArray[np.int64] = self.predict_proba(nodes).argmax(axis=1)
-        return classes
+        return np.asarray(self.predict_proba(nodes).argmax(axis=1))
 
     def predict_proba(self, nodes: ArrayLike | None = None) -> NDArray[np.float32]:
         """Class probabilities of all nodes of the graph, or of ``nodes`` (numbers or a mask), one row per node."""
         self._require_fit()
-        chosen: NDArray[np.float32] = self.probabilities_[chosen_rows(nodes, len(self.probabilities_))].copy()
-        return chosen
+        return np.array(self.probabilities_[chosen_rows(nodes, len(self.probabilities_))])
 
     def score(self, labels: Truth | ArrayLike, nodes: ArrayLike | None = None) -> float:
         """The share of right predictions.
@@ -228,8 +227,7 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         The lowest are the first to check: ``numpy.argsort(classifier.label_quality())[:20]``.
         """
         self._require_fit()
-        quality: NDArray[np.float32] = self.label_quality_.copy()
-        return quality
+        return np.array(self.label_quality_)
 
     def save(self, folder: Path | str) -> None:
         """Writes the fitted classifier into a folder (safetensors and JSON)."""
@@ -278,24 +276,12 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
             raise ModelFileError(f"Expected `about` in {folder} to describe a classifier, but: {error}.") from error
         return classifier._remember(model, graph, history, held_out)
 
-    def _method_name(self) -> str:
-        if self.method is not None:
-            entry(self.method)
-            return self.method
-        if self.version not in VERSIONS:
-            raise ConfigError(
-                f"Expected `version` to be one of {', '.join(map(str, VERSIONS))}, but got {self.version!r}. Other "
-                "methods are chosen by `method`."
-            )
-        return VERSIONS[self.version]
-
     def _config(self) -> MethodConfig:
-        named = {"backbone": self.backbone, "epochs": self.epochs}
-        chosen = {option: value for option, value in named.items() if value is not None}
-        twice = chosen.keys() & (self.options or {}).keys()
-        if twice:
+        chosen = {name: getattr(self, name) for name in ("backbone", "epochs") if getattr(self, name) is not None}
+        more = self.options or {}
+        if twice := chosen.keys() & more.keys():
             raise ConfigError(f"Expected `{min(twice)}` once, but got it as an argument and in `options`.")
-        return make_config(self._method_name(), chosen | (self.options or {}), preset=self.preset)
+        return make_config(method_name(self.version, self.method), chosen | more, preset=self.preset)
 
     def _remember(self, model: SavedModel, graph: Graph | None, history: History, held_out: NDArray[np.int64]) -> Self:
         self._model, self._graph = model, graph
@@ -312,16 +298,3 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
     def _require_fit(self) -> None:
         if not hasattr(self, "probabilities_"):
             raise NotFittedError("Expected a fitted classifier, but this one is not. Call `fit` or `load` first.")
-
-
-def _as_observed(graph: Graph, labels: ObservedLabels | ArrayLike, trusted: ArrayLike | None) -> ObservedLabels:
-    if not isinstance(graph, Graph):
-        raise GraphError(
-            f"Expected `graph` to be an lnp.Graph, but got {type(graph).__name__}. Build one with Graph.from_edges or "
-            "lnp.graph.convert."
-        )
-    return observe(graph, labels, trusted)
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")

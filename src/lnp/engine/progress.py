@@ -17,10 +17,15 @@ from contextlib import contextmanager
 
 from lnp.engine.history import EpochRecord
 
-__all__ = ["OnEpoch", "describe_epoch", "epoch_progress"]
+__all__ = ["OnEpoch", "describe_epoch", "epoch_progress", "say"]
 
 OnEpoch = Callable[[EpochRecord, int], None]
 """Called with every epoch's record and the number of epochs of its stage."""
+
+
+def say(line: str) -> None:
+    """A line on standard error."""
+    sys.stderr.write(f"{line}\n")
 
 
 @contextmanager

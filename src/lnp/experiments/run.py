@@ -12,17 +12,14 @@ import numpy as np
 from lnp.datasets.catalog import load_dataset
 from lnp.datasets.dataset import Dataset
 from lnp.engine.allocator import has_room, keep_freed_memory
-from lnp.engine.batching import make_feed
 from lnp.engine.fit import FitOptions, FitResult, fit
-from lnp.engine.memory import preflight
-from lnp.engine.memory_parts import preflight_parts
 from lnp.engine.noise_channel import RULE
+from lnp.engine.set_up import set_up
 from lnp.experiments.protocol import Task
 from lnp.experiments.spec import RunSpec
 from lnp.experiments.tasks import task_of
 from lnp.methods.base import Method
 from lnp.methods.batch import Batch
-from lnp.methods.registry import create_method
 from lnp.metrics.accuracy import accuracy, macro_f1
 from lnp.metrics.calibration import expected_calibration_error
 from lnp.metrics.detection import noise_detection
@@ -97,27 +94,24 @@ def run(
     if announce is not None and spec.rule == RULE and dataset.graph.node_count >= LARGE:
         announce(NOISE_FIRST)
     task = task_of(spec, dataset, seeds, device=device, on_epoch=options.on_epoch if options else None)
-    config = spec.config()
-    copies = 1 if task.graph.features is dataset.graph.features else 2
-    preflight_parts(
+    ready = set_up(
         spec.method,
-        config,
-        spec.batching,
+        spec.config(),
         task.graph,
-        trusted=task.observed.trusted_nodes.size,
+        task.observed,
+        task.split.train,
+        seeds,
+        original=dataset.graph,
+        batching=spec.batching,
         device=device,
-        copies=copies,
+        keeps=keepers > 0,
         announce=announce,
     )
-    feed = make_feed(spec.batching, config, task.graph, task.observed, task.split.train, device=device)
-    batch = feed.batch
     options = replace(options or FitOptions(), patience=spec.patience)
-    if spec.batching.kind == "full":
-        needed = preflight(spec.method, config, batch, copies=copies, keeps=keepers > 0, announce=announce)
-        if keepers and needed and has_room(needed, keepers):
-            options = replace(options, on_epoch=keep_freed_memory(needed, options.on_epoch))
-    method = create_method(spec.method, config, batch, seeds.generator("initialisation"))
-    result = fit(method, feed, task.selection, seeds.randomness(), options)
+    if keepers and ready.needed and has_room(ready.needed, keepers):
+        options = replace(options, on_epoch=keep_freed_memory(ready.needed, options.on_epoch))
+    method, batch = ready.method, ready.feed.batch
+    result = fit(method, ready.feed, task.selection, seeds.randomness(), options)
     quality = method.label_quality(batch, result.probabilities).cpu().numpy()
     record = evaluate(spec, dataset, task, result, quality)
     return RunOutcome(record, dataset, task, batch, method, result, quality)

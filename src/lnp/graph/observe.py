@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from lnp.errors import LabelError
+from lnp.errors import GraphError, LabelError
 from lnp.graph.graph import Graph
 from lnp.graph.labels import ObservedLabels, Truth
 
@@ -22,6 +22,11 @@ def observe(
         trusted: With class numbers, a mask of the nodes whose label was checked.
         who: Who would see them, for the message that refuses the truth.
     """
+    if not isinstance(graph, Graph):
+        raise GraphError(
+            f"Expected `graph` to be an lnp.Graph, but got {type(graph).__name__}. Build one with Graph.from_edges or "
+            "lnp.graph.convert."
+        )
     if isinstance(labels, Truth):
         raise LabelError(f"Expected given labels, but got the truth, which no {who} may see. Hand over ObservedLabels.")
     if isinstance(labels, ObservedLabels):

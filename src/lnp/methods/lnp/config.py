@@ -28,9 +28,9 @@ class LNPConfig(MethodConfig):
         similarity: How w and the δ rule compare a prediction p with a given label: "cosine" of p and the one-hot label,
             "minmax" (cosine stretched to [0, 1] over T_N), "probability" p_y, or "random" (the released code).
         weights: "similarity" (the paper) or "one" (ablation ``nw``).
-        odds_power: λ1 is multiplied by this power of the odds ratio of labels (:mod:`lnp.methods.lnp.label_odds`),
-            which is 1 unless trusted labels teach more than they do. 0 keeps λ1 as it is: the paper's objective, which
-            needs a λ1 for each noise rate.
+        odds_power: λ1 is multiplied by this power of ρ (:mod:`lnp.methods.lnp.label_odds`), which is 1 unless given
+            labels mean other classes than they say. 0 keeps λ1 as it is: the paper's objective, which needs a λ1 for
+            each noise rate.
         alpha: α as "cosine" of h and r, kept in [0, 1], or "dot" as in the released code.
         beta: β as "cosine", or "random" with a second softmax as in the released code.
         grown_as: Nodes that joined T_C follow the rule of "trusted" nodes in Q, or that of "noisy" ones.
