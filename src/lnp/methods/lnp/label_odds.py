@@ -1,29 +1,33 @@
 r"""Whether the given labels mean what they say, told before any network is trained.
 
-A judge that needs no training, the nearest class mean of features averaged twice over neighbours (:math:`S^2 X` with
-:math:`S = \tilde D^{-1} (A + I)`), learns T_C alone and says of each node of T_N which class it takes it for. It is
-often wrong, but it has not seen the given labels: what they have in common with its answers tells what they stand for.
-Let :math:`N_{kj}` be the number of nodes that it takes for class k and that were given j, and
-:math:`X_{kj} = N_{kj} - N_{k\cdot} N_{\cdot j} / N` what that is beyond chance. Labels as they are have
+Two judges that need no training, both the nearest class mean of features averaged twice over neighbours (:math:`S^2 X`
+with :math:`S = \tilde D^{-1} (A + I)`), give evidence of two kinds. One has learnt T_C, the other the given labels of
+T_N.
 
-.. math:: a = \sum_k X_{kk}, \qquad s = \Big(\sum_k N_{k\cdot} N_{\cdot k} / N\Big)^{1/2}
+**Who knows T_C better?** The second judge is right about a share :math:`a_N` of T_C, the first about :math:`a_C`, each
+node judged without its own label. The odds ratio
 
-in common with it, with s the standard deviation of a if there is nothing but chance. Labels that are renamed as suits
-it best have
+.. math:: A = \frac{a_N / (1 - a_N)}{a_C / (1 - a_C)}
 
-.. math:: b = \min\Big(\sum_k X_{k \sigma(k)},\; \sum_j X_{\tau(j) j}\Big), \qquad
-    \rho = \min\!\left(\frac{\max(a + 6 s, 0)}{\max(b, 0) + 6 s},\; 1\right)^2,
+is 1 or more where given labels are the better teachers. T_C is small, so chance has a large say in it.
+
+**What do given labels stand for?** The first judge says of each node of T_N which class it takes it for. It is often
+wrong, but it has not seen the given labels, and there are hundreds. Let :math:`N_{kj}` be the number of nodes that it
+takes for class k and that were given j, and :math:`X_{kj} = N_{kj} - N_{k\cdot} N_{\cdot j} / N` what that is beyond
+chance. Labels as they are, and labels that are renamed as suits the judge best, have in common with it
+
+.. math:: a = \sum_k X_{kk}, \qquad b = \min\Big(\sum_k X_{k \sigma(k)},\; \sum_j X_{\tau(j) j}\Big), \qquad
+    B = \frac{\max(a + 3 s, 0)}{\max(b, 0) + 3 s},
 
 where each class is renamed by :math:`\sigma`, or each label by :math:`\tau`, to what it has most in common with. Both
 are found on one half of T_N and counted on the other, so that b gains nothing by chance. The smaller of the two counts
 because a judge that takes many nodes of a large class for a small one suggests a :math:`\sigma` for the small class,
 but no :math:`\tau` for the large one, and a class that it never recognises a :math:`\tau` but no :math:`\sigma`.
+:math:`s = (\sum_k N_{k\cdot} N_{\cdot k} / N)^{1/2}` is the standard deviation of a if there is nothing but chance.
 
-:math:`\rho` is 1 as long as right labels prevail, because wrong ones that go everywhere make no other name fit better;
-where most labels of a class are one and the same wrong class, it falls to almost 0; on graphs whose neighbours tell
-little, nothing but 6 s is left above and below, and little is held against the labels. The square is there because
-labels of which six in ten mean another class already mislead. (Tried before: which of two such judges knows T_C better,
-one that learnt T_C and one that learnt the given labels. That is decided by 25 nodes, where this is by hundreds.)
+Together :math:`\rho = \min(A B^2, 1)`. It is 1 as long as right labels prevail, because wrong ones that go everywhere
+cancel out and make no other name fit better; where most labels of a class are one and the same wrong class, it falls to
+almost 0; on graphs whose neighbours tell little, both judges guess, and little is held against the labels.
 """
 
 from __future__ import annotations
@@ -37,7 +41,7 @@ from lnp.methods.batch import Batch
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.hops import HopRows
 
-__all__ = ["MOST", "label_odds", "odds_of"]
+__all__ = ["MOST", "label_odds", "names_ratio"]
 
 MOST = 2000
 """Nodes of T_C and of T_N that are looked at: the shares are then known to 0.01."""
@@ -45,8 +49,8 @@ MOST = 2000
 EACH = 400
 """Nodes of T_N for each class that are looked at where these are more: with 50 each, wrong labels do not cancel out."""
 
-CHANCE = 6
-"""How many standard deviations of a count of coincidences say little yet: answers about neighbours are alike."""
+CHANCE = 3
+"""How many standard deviations of a count of coincidences say nothing yet."""
 
 GOLDEN = 0.6180339887498949
 """Multiples of it, without their whole part, fill [0, 1) evenly and never repeat."""
@@ -67,17 +71,28 @@ def label_odds(batch: Batch) -> float:
     labels, given = batch.given[trusted].cpu().numpy(), batch.given[noisy].cpu().numpy()
     rows = _smoothed(batch.graph, torch.cat([trusted, noisy]).cpu().numpy())
     rows = _unit(rows - rows[labels.size :].mean(axis=0))
-    learnt, asked = rows[: labels.size], rows[labels.size :]
-    return odds_of(_answers(asked, _class_sums(learnt, labels, batch.class_count)), given, batch.class_count)
+    checked, others = rows[: labels.size], rows[labels.size :]
+    by_trusted, by_given = (_class_sums(*one, batch.class_count) for one in ((checked, labels), (others, given)))
+    # The only trusted node of a class cannot be judged without itself.
+    judged = np.bincount(labels, minlength=batch.class_count)[labels] > 1
+    itself = _answers(checked, by_trusted, itself=labels)[judged] == labels[judged]
+    teachers = _odds(_answers(checked, by_given) == labels) / _odds(itself)
+    return min(teachers * names_ratio(_answers(others, by_trusted), given, batch.class_count) ** 2, 1.0)
 
 
-def odds_of(judged: Labels, given: Labels, class_count: int) -> float:
-    r""":math:`\rho` of given labels, by what a judge takes their nodes for.
+def _odds(hits: NDArray[np.bool_]) -> float:
+    """Of a hit, as if there had been one more hit and one more miss: finite, and 1 where nobody was judged."""
+    count = int(hits.sum())
+    return (count + 1) / (hits.size - count + 1)
+
+
+def names_ratio(judged: Labels, given: Labels, class_count: int) -> float:
+    """B of given labels, by what a judge takes their nodes for.
 
     >>> judged = np.tile([0, 0, 0, 1, 1, 1], 100)
-    >>> odds_of(judged, np.tile([0, 0, 1, 1, 1, 0], 100), 2)
+    >>> names_ratio(judged, np.tile([0, 0, 1, 1, 1, 0], 100), 2)
     1.0
-    >>> odds_of(judged, 1 - judged, 2)
+    >>> names_ratio(judged, 1 - judged, 2)
     0.0
     """
     first = np.arange(judged.size) * GOLDEN % 1 < 0.5  # halves in step with no order that the nodes may have
@@ -89,7 +104,7 @@ def odds_of(judged: Labels, given: Labels, class_count: int) -> float:
     as_they_are = sum(np.trace(one) for one in common)
     chance = CHANCE * np.sqrt(sum(np.trace(one) for one in expected))
     renamed = max(min(by_class, by_label), 0.0)
-    return float(np.clip((as_they_are + chance) / max(renamed + chance, 1e-12), 0.0, 1.0)) ** 2
+    return float(max(as_they_are + chance, 0.0) / (renamed + chance)) if chance > 0 else 1.0
 
 
 def _in_common(judged: Labels, given: Labels, class_count: int) -> tuple[Rows, Rows]:
@@ -106,16 +121,23 @@ def _class_sums(rows: Rows, labels: Labels, class_count: int) -> Rows:
     return sums
 
 
-def _answers(rows: Rows, sums: Rows) -> Labels:
+def _answers(rows: Rows, sums: Rows, itself: Labels | None = None) -> NDArray[np.intp]:
     """The class whose mean is nearest to each row by cosine; one without members is never the answer.
 
     Args:
         rows: Unit rows.
         sums: Of the members of each class.
+        itself: Of which class's sum each row is a part that is to be left out.
     """
-    lengths = np.sqrt(np.square(sums).sum(axis=1))
-    cosines = np.where(lengths > 1e-6, rows @ sums.T / np.maximum(lengths, 1e-12), -np.inf)
-    return np.asarray(cosines.argmax(axis=1))
+    products = rows @ sums.T
+    lengths = np.repeat(np.square(sums).sum(axis=1)[None], len(rows), axis=0)
+    if itself is not None:
+        own = np.arange(len(rows)), itself
+        part = np.square(rows).sum(axis=1)  # 1, or 0 for a row without features
+        lengths[own] += part - 2 * products[own]
+        products[own] -= part
+    cosines = products / np.sqrt(np.maximum(lengths, 1e-24))
+    return np.asarray(np.where(lengths > 1e-12, cosines, -np.inf).argmax(axis=1))
 
 
 def _smoothed(graph: GraphTensors | HopRows, nodes: Labels) -> Rows:
