@@ -3,7 +3,9 @@
     python benchmarks/label_odds.py --graphs cora,citeseer,chameleon
 
 Nothing is trained. Protocol ``random``: split, T_C and noise are drawn anew eight times. A cell has the middle of the
-draws, and the smallest and the largest. LNP_DATA names the folder of the graphs.
+draws, and the smallest and the largest. Below: how far that is on average from 0 under flip noise of 0.6 and 0.8, where
+most labels of a class are one wrong class, and from 1 elsewhere, with either kind of evidence alone and with both.
+LNP_DATA names the folder of the graphs.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from lnp.datasets.catalog import load_dataset
 from lnp.experiments.protocol import prepare
 from lnp.methods.batch import full_batch
 from lnp.methods.lnp.config import LNPConfig
-from lnp.methods.lnp.label_odds import label_odds
+from lnp.methods.lnp.label_odds import evidence
 from lnp.seeds import Seeds
 
 GRAPHS = ("cora", "citeseer", "pubmed", "chameleon", "squirrel", "actor")
@@ -25,17 +27,25 @@ DRAWS = range(8)
 
 
 def lines(graphs: list[str]) -> Iterator[str]:
-    """The table, one line for each graph."""
+    """The table, one line for each graph, and what both kinds of evidence are worth."""
     power = LNPConfig().odds_power
+    errors: dict[str, list[float]] = {}
     yield f"| graph | {' | '.join(f'{noise} {rate:g}' for noise, rate in NOISES)} |"
     yield f"|---|{'---:|' * len(NOISES)}"
     for graph in graphs:
         dataset, cells = load_dataset(graph), []
         for noise, rate in NOISES:
-            tasks = (prepare(dataset, "random", noise=noise, rate=rate, seeds=Seeds(seed)) for seed in DRAWS)
-            found = [label_odds(full_batch(one.graph, one.observed, one.split.train)) ** power for one in tasks]
+            found = []
+            for seed in DRAWS:
+                task = prepare(dataset, "random", noise=noise, rate=rate, seeds=Seeds(seed))
+                teachers, names = evidence(full_batch(task.graph, task.observed, task.split.train))
+                wanted = 0 if noise == "flip" and rate >= 0.6 else 1
+                for kind, odds in (("A", teachers), ("B²", names**2), ("A B²", teachers * names**2)):
+                    errors.setdefault(kind, []).append(abs(min(odds, 1.0) ** power - wanted))
+                found.append(min(teachers * names**2, 1.0) ** power)
             cells.append(f"{statistics.median(found):.2f} ({min(found):.2f} to {max(found):.2f})")
         yield f"| {graph} | {' | '.join(cells)} |"
+    yield "\nMean error: " + ", ".join(f"{kind} {statistics.mean(found):.2f}" for kind, found in errors.items())
 
 
 def main() -> None:

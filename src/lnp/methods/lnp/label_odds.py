@@ -41,7 +41,7 @@ from lnp.methods.batch import Batch
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.hops import HopRows
 
-__all__ = ["MOST", "label_odds", "names_ratio"]
+__all__ = ["MOST", "evidence", "label_odds", "names_ratio"]
 
 MOST = 2000
 """Nodes of T_C and of T_N that are looked at: the shares are then known to 0.01."""
@@ -65,9 +65,15 @@ def label_odds(batch: Batch) -> float:
     Args:
         batch: The whole graph.
     """
+    teachers, names = evidence(batch)
+    return min(teachers * names**2, 1.0)
+
+
+def evidence(batch: Batch) -> tuple[float, float]:
+    """A and B, 1 where T_C or T_N is empty."""
     trusted, noisy = _some(batch.trusted, MOST), _some(batch.noisy, max(MOST, EACH * batch.class_count))
     if not trusted.numel() or not noisy.numel():
-        return 1.0
+        return 1.0, 1.0
     labels, given = batch.given[trusted].cpu().numpy(), batch.given[noisy].cpu().numpy()
     rows = _smoothed(batch.graph, torch.cat([trusted, noisy]).cpu().numpy())
     rows = _unit(rows - rows[labels.size :].mean(axis=0))
@@ -77,7 +83,7 @@ def label_odds(batch: Batch) -> float:
     judged = np.bincount(labels, minlength=batch.class_count)[labels] > 1
     itself = _answers(checked, by_trusted, itself=labels)[judged] == labels[judged]
     teachers = _odds(_answers(checked, by_given) == labels) / _odds(itself)
-    return min(teachers * names_ratio(_answers(others, by_trusted), given, batch.class_count) ** 2, 1.0)
+    return teachers, names_ratio(_answers(others, by_trusted), given, batch.class_count)
 
 
 def _odds(hits: NDArray[np.bool_]) -> float:
