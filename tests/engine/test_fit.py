@@ -130,7 +130,9 @@ def test_checkpoints_do_not_change_a_run(tmp_path: Path) -> None:
 
 def test_a_killed_process_resumes_bit_equal(tmp_path: Path) -> None:
     path = tmp_path / "killed.checkpoint"
-    died = subprocess.run([sys.executable, __file__, str(path)], capture_output=True, timeout=120, check=False)
+    threads = {"OMP_NUM_THREADS": str(torch.get_num_threads())}  # bits are those of so many threads
+    command = [sys.executable, __file__, str(path)]
+    died = subprocess.run(command, capture_output=True, timeout=120, check=False, env=os.environ | threads)
     assert died.returncode == -signal.SIGKILL, died.stderr.decode()
     whole, resumed = plain("h2gcn"), plain("h2gcn")
     result = train(whole)
