@@ -40,9 +40,9 @@ def lines(graphs: list[str]) -> Iterator[str]:
                 task = prepare(dataset, "random", noise=noise, rate=rate, seeds=Seeds(seed))
                 teachers, names = evidence(full_batch(task.graph, task.observed, task.split.train))
                 wanted = 0 if noise == "flip" and rate >= 0.6 else 1
-                for kind, odds in (("A", teachers), ("B²", names**2), ("A B²", teachers * names**2)):
+                for kind, odds in (("A", teachers), ("B³", names**3), ("A B³", teachers * names**3)):
                     errors.setdefault(kind, []).append(abs(min(odds, 1.0) ** power - wanted))
-                found.append(min(teachers * names**2, 1.0) ** power)
+                found.append(min(teachers * names**3, 1.0) ** power)
             cells.append(f"{statistics.median(found):.2f} ({min(found):.2f} to {max(found):.2f})")
         yield f"| {graph} | {' | '.join(cells)} |"
     yield "\nMean error: " + ", ".join(f"{kind} {statistics.mean(found):.2f}" for kind, found in errors.items())

@@ -17,15 +17,16 @@ takes for class k and that were given j, and :math:`X_{kj} = N_{kj} - N_{k\cdot}
 chance. Labels as they are, and labels that are renamed as suits the judge best, have in common with it
 
 .. math:: a = \sum_k X_{kk}, \qquad b = \min\Big(\sum_k X_{k \sigma(k)},\; \sum_j X_{\tau(j) j}\Big), \qquad
-    B = \frac{\max(a + 3 s, 0)}{\max(b, 0) + 3 s},
+    B = \frac{\max(a + 10 s, 0)}{\max(b, 0) + 10 s},
 
 where each class is renamed by :math:`\sigma`, or each label by :math:`\tau`, to what it has most in common with. Both
 are found on one half of T_N and counted on the other, so that b gains nothing by chance. The smaller of the two counts
 because a judge that takes many nodes of a large class for a small one suggests a :math:`\sigma` for the small class,
 but no :math:`\tau` for the large one, and a class that it never recognises a :math:`\tau` but no :math:`\sigma`.
-:math:`s = (\sum_k N_{k\cdot} N_{\cdot k} / N)^{1/2}` is the standard deviation of a if there is nothing but chance.
+:math:`s = (\sum_k N_{k\cdot} N_{\cdot k} / N)^{1/2}` is the standard deviation of a if there is nothing but chance and
+nodes are judged one by one; ten of them are allowed for, since answers about neighbours are alike, and so are labels.
 
-Together :math:`\rho = \min(A B^2, 1)`. It is 1 as long as right labels prevail, because wrong ones that go everywhere
+Together :math:`\rho = \min(A B^3, 1)`. It is 1 as long as right labels prevail, because wrong ones that go everywhere
 cancel out and make no other name fit better; where most labels of a class are one and the same wrong class, it falls to
 almost 0; on graphs whose neighbours tell little, both judges guess, and little is held against the labels.
 """
@@ -49,8 +50,8 @@ MOST = 2000
 EACH = 400
 """Nodes of T_N for each class that are looked at where these are more: with 50 each, wrong labels do not cancel out."""
 
-CHANCE = 3
-"""How many standard deviations of a count of coincidences say nothing yet."""
+CHANCE = 10
+"""How many standard deviations of a count of coincidences say little yet."""
 
 GOLDEN = 0.6180339887498949
 """Multiples of it, without their whole part, fill [0, 1) evenly and never repeat."""
@@ -66,7 +67,7 @@ def label_odds(batch: Batch) -> float:
         batch: The whole graph.
     """
     teachers, names = evidence(batch)
-    return min(teachers * names**2, 1.0)
+    return min(teachers * names**3, 1.0)
 
 
 def evidence(batch: Batch) -> tuple[float, float]:
