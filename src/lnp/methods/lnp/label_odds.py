@@ -17,18 +17,18 @@ takes for class k and that were given j, and :math:`X_{kj} = N_{kj} - N_{k\cdot}
 chance. Labels as they are, and labels that are renamed as suits the judge best, have in common with it
 
 .. math:: a = \sum_k X_{kk}, \qquad b = \min\Big(\sum_k X_{k \sigma(k)},\; \sum_j X_{\tau(j) j}\Big), \qquad
-    B = \frac{\max(a + 10 s, 0)}{\max(b, 0) + 10 s},
+    B = \frac{\max(a + 3 s, 0)}{b + 3 s} \text{ if } b > 10 s \text{, else } 1,
 
 where each class is renamed by :math:`\sigma`, or each label by :math:`\tau`, to what it has most in common with. Both
 are found on one half of T_N and counted on the other, so that b gains nothing by chance. The smaller of the two counts
 because a judge that takes many nodes of a large class for a small one suggests a :math:`\sigma` for the small class,
 but no :math:`\tau` for the large one, and a class that it never recognises a :math:`\tau` but no :math:`\sigma`.
 :math:`s = (\sum_k N_{k\cdot} N_{\cdot k} / N)^{1/2}` is the standard deviation of a if there is nothing but chance and
-nodes are judged one by one; ten of them are allowed for, since answers about neighbours are alike, and so are labels.
+nodes are judged one by one. Answers about neighbours are alike, and so are labels: up to ten of it tell nothing.
 
 Together :math:`\rho = \min(A B^3, 1)`. It is 1 as long as right labels prevail, because wrong ones that go everywhere
 cancel out and make no other name fit better; where most labels of a class are one and the same wrong class, it falls to
-almost 0; on graphs whose neighbours tell little, both judges guess, and little is held against the labels.
+almost 0; on graphs whose neighbours tell little, both judges guess, and only A can hold something against the labels.
 """
 
 from __future__ import annotations
@@ -50,8 +50,11 @@ MOST = 2000
 EACH = 400
 """Nodes of T_N for each class that are looked at where these are more: with 50 each, wrong labels do not cancel out."""
 
-CHANCE = 10
-"""How many standard deviations of a count of coincidences say little yet."""
+CHANCE = 3
+"""How many standard deviations are added above and below, so that a ratio of small counts is near 1."""
+
+ENOUGH = 10
+"""How many standard deviations a judge and the labels must have in common to be compared at all."""
 
 GOLDEN = 0.6180339887498949
 """Multiples of it, without their whole part, fill [0, 1) evenly and never repeat."""
@@ -108,10 +111,11 @@ def names_ratio(judged: Labels, given: Labels, class_count: int) -> float:
     classes = np.arange(class_count)
     by_class = sum(other[classes, one.argmax(axis=1)].sum() for one, other in (common, common[::-1]))
     by_label = sum(other[one.argmax(axis=0), classes].sum() for one, other in (common, common[::-1]))
-    as_they_are = sum(np.trace(one) for one in common)
-    chance = CHANCE * np.sqrt(sum(np.trace(one) for one in expected))
-    renamed = max(min(by_class, by_label), 0.0)
-    return float(max(as_they_are + chance, 0.0) / (renamed + chance)) if chance > 0 else 1.0
+    as_they_are, renamed = sum(np.trace(one) for one in common), min(by_class, by_label)
+    chance = np.sqrt(sum(np.trace(one) for one in expected))
+    if renamed <= ENOUGH * chance:
+        return 1.0
+    return float(max(as_they_are + CHANCE * chance, 0.0) / (renamed + CHANCE * chance))
 
 
 def _in_common(judged: Labels, given: Labels, class_count: int) -> tuple[Rows, Rows]:
