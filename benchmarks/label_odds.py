@@ -18,7 +18,7 @@ from lnp.datasets.catalog import load_dataset
 from lnp.experiments.protocol import prepare
 from lnp.methods.batch import full_batch
 from lnp.methods.lnp.config import LNPConfig
-from lnp.methods.lnp.label_odds import evidence
+from lnp.methods.lnp.label_odds import evidence, joined
 from lnp.seeds import Seeds
 
 GRAPHS = ("cora", "citeseer", "pubmed", "chameleon", "squirrel", "actor")
@@ -40,9 +40,9 @@ def lines(graphs: list[str]) -> Iterator[str]:
                 task = prepare(dataset, "random", noise=noise, rate=rate, seeds=Seeds(seed))
                 teachers, names = evidence(full_batch(task.graph, task.observed, task.split.train))
                 wanted = 0 if noise == "flip" and rate >= 0.6 else 1
-                for kind, odds in (("A", teachers), ("B³", names**3), ("A B³", teachers * names**3)):
-                    errors.setdefault(kind, []).append(abs(min(odds, 1.0) ** power - wanted))
-                found.append(min(teachers * names**3, 1.0) ** power)
+                for kind, both in (("A", (teachers, 1.0)), ("B", (1.0, names)), ("both", (teachers, names))):
+                    errors.setdefault(kind, []).append(abs(joined(*both) ** power - wanted))
+                found.append(joined(teachers, names) ** power)
             cells.append(f"{statistics.median(found):.2f} ({min(found):.2f} to {max(found):.2f})")
         yield f"| {graph} | {' | '.join(cells)} |"
     yield "\nMean error: " + ", ".join(f"{kind} {statistics.mean(found):.2f}" for kind, found in errors.items())

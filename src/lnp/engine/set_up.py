@@ -66,7 +66,7 @@ def set_up(
         announce: Takes lines on the memory of a large run.
 
     Raises:
-        MemoryLimitError: It cannot fit; with advice.
+        ConfigError: It cannot fit into memory; with advice.
     """
     copies = 1 if graph.features is original.features else 2
     trusted = observed.trusted_nodes.size

@@ -42,7 +42,7 @@ from lnp.methods.batch import Batch
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.hops import HopRows
 
-__all__ = ["MOST", "evidence", "label_odds", "names_ratio"]
+__all__ = ["MOST", "evidence", "joined", "label_odds", "names_ratio"]
 
 MOST = 2000
 """Nodes of T_C and of T_N that are looked at: the shares are then known to 0.01."""
@@ -69,7 +69,15 @@ def label_odds(batch: Batch) -> float:
     Args:
         batch: The whole graph.
     """
-    teachers, names = evidence(batch)
+    return joined(*evidence(batch))
+
+
+def joined(teachers: float, names: float) -> float:
+    r""":math:`\rho` of A and B.
+
+    >>> joined(2.0, 0.5), joined(2.0, 1.0)
+    (0.25, 1.0)
+    """
     return min(teachers * names**3, 1.0)
 
 
