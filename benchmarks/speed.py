@@ -31,6 +31,7 @@ from lnp.losses.cross_entropy import cross_entropy
 from lnp.nn.backbone import BackboneSpec
 from lnp.nn.gcn import GCN
 from lnp.nn.graph_tensors import GraphTensors
+from lnp.nn.sparse import Multiplier
 from lnp.seeds import Seeds
 
 GRAPHS = ("cora", "citeseer", "pubmed", "chameleon", "squirrel", "actor")
@@ -117,7 +118,22 @@ def _check_agreement(ours: GCN, theirs: PyGNetwork, tensors: GraphTensors, dense
         raise SystemExit(f"The two networks differ by {difference:g} on the same weights; the timing means nothing.")
 
 
-SECTIONS = [gcn_rows, lnp_rows, channel_rows, memory_rows]
+def two_hop_rows(graph: Graph, _: np.ndarray) -> list[Row]:
+    """A product with the two-hop matrix of H2GCN and its gradient: twins counted once, and every entry by itself."""
+    tensors = GraphTensors(graph)
+    dense = torch.randn(graph.node_count, HIDDEN, requires_grad=True)
+
+    def step(matrix: Multiplier) -> Step:
+        return lambda: torch.autograd.grad((matrix @ dense).square().sum(), dense)
+
+    taken = measure({"ours": step(tensors.two_hop("two-hop")), "whole": step(tensors.propagation("two-hop"))})
+    return [
+        Row(graph.name, "two-hop product, ours", taken["ours"]),
+        Row(graph.name, "two-hop product, whole", taken["whole"], taken["whole"] / taken["ours"]),
+    ]
+
+
+SECTIONS = [gcn_rows, two_hop_rows, lnp_rows, channel_rows, memory_rows]
 """Each takes a graph and its labels and gives rows; add a function here to add a section."""
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lnp.graph.graph import Graph
 
-__all__ = ["have_twin"]
+__all__ = ["have_twin", "twin_sets"]
 
 
 def have_twin(graph: Graph, nodes: NDArray[np.int64], among: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -33,6 +33,16 @@ def have_twin(graph: Graph, nodes: NDArray[np.int64], among: NDArray[np.int64]) 
     found: NDArray[np.bool_] = count[mine] - np.isin(nodes, among) > 0
     linked: NDArray[np.bool_] = np.diff(graph.adjacency.indptr)[nodes] > 0
     return found & linked
+
+
+def twin_sets(graph: Graph) -> NDArray[np.int64]:
+    """The number of the set of twins that each node is in; nodes without neighbours are one set.
+
+    >>> star = Graph.from_edges([[0, 0, 0], [1, 2, 3]], np.eye(4), class_count=2)
+    >>> len(set(twin_sets(star)[1:]))
+    1
+    """
+    return _places(_marks(graph, np.arange(graph.node_count)))
 
 
 def _marks(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.uint64]:

@@ -134,6 +134,10 @@ class GraphPart(GraphTensors):
             self._parts[kind] = PartMatrix(self._matrix(kind), self.sampled.sizes, self.device)
         return self._parts[kind]
 
+    def two_hop(self, kind: str) -> PartMatrix:
+        """The part's share of it."""
+        return self.propagation(kind)
+
     def propagated(self, kind: str, width: int) -> Tensor | None:
         """The rows of S X, where they were given."""
         return self.first

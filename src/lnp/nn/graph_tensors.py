@@ -25,7 +25,8 @@ from torch import Tensor
 
 from lnp.graph.graph import Graph
 from lnp.nn.propagation import is_symmetric, propagation_matrix
-from lnp.nn.sparse import SparseMatrix, transformed
+from lnp.nn.sparse import Multiplier, SparseMatrix, transformed
+from lnp.nn.two_hop_matrix import TwoHopMatrix
 
 __all__ = ["LARGE", "WIDTHS", "GraphTensors", "InputFeatures", "SideBySide"]
 
@@ -92,6 +93,7 @@ class GraphTensors:
         else:
             self.features = SparseMatrix.from_scipy(graph.features, device=self.device)
         self._propagations: dict[str, SparseMatrix] = {}
+        self._two_hops: dict[str, TwoHopMatrix] = {}
         self._propagated: dict[str, Tensor] = {}
         self._rows: dict[str, tuple[Tensor, SparseMatrix]] = {}
 
@@ -111,6 +113,13 @@ class GraphTensors:
             matrix = propagation_matrix(self.graph.adjacency, kind, self.graph.features)
             self._propagations[kind] = SparseMatrix.from_scipy(matrix, symmetric=is_symmetric(kind), device=self.device)
         return self._propagations[kind]
+
+    def two_hop(self, kind: str) -> Multiplier:
+        """S of the kind "two-hop" or "two-hop-with-self" as a product that counts twins once."""
+        if kind not in self._two_hops:
+            include_self = kind == "two-hop-with-self"
+            self._two_hops[kind] = TwoHopMatrix(self.graph, include_self=include_self, device=self.device)
+        return self._two_hops[kind]
 
     def propagation_rows(self, kind: str, rows: Tensor) -> SparseMatrix:
         """Some rows of S, for outputs that are wanted nowhere else; those asked for last are kept.

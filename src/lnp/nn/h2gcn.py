@@ -41,7 +41,7 @@ class H2GCN(Backbone):
     def embed(self, graph: GraphTensors, generator: Generator | None = None) -> Tensor:
         """All rounds side by side."""
         source = self.dropout_source(generator)
-        one_hop, two_hop = graph.propagation("one-hop"), graph.propagation(self.two_hop)
+        one_hop, two_hop = graph.propagation("one-hop"), graph.two_hop(self.two_hop)
         current = self.ego(graph.features).relu()
         blocks = [current]
         for k in range(self.rounds):

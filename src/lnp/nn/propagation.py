@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from lnp.errors import check_choice
 from lnp.graph.graph import Features, sorted_csr
@@ -99,17 +100,26 @@ def propagation_matrix(adjacency: sp.csr_array, name: str, features: Features | 
     return _scaled(two_hop_neighbours(adjacency, include_self=kind == "two-hop-with-self"), power=-0.5)
 
 
-def two_hop_neighbours(adjacency: sp.csr_array, *, include_self: bool = False) -> sp.csr_array:
+def two_hop_neighbours(
+    adjacency: sp.csr_array, nodes: NDArray[np.int64] | None = None, *, include_self: bool = False
+) -> sp.csr_array:
     """A_2: 1 where j is two steps from i, not a neighbour of i, and not i itself.
 
-    ``include_self`` leaves the node in its own two-hop set, as the public LINKX code does by a slip.
+    Args:
+        adjacency: A, symmetric.
+        nodes: Between whom; all by default.
+        include_self: Leave a node in its own two-hop set, as the public LINKX code does by a slip.
     """
-    pattern = sp.csr_array(
+    near = sp.csr_array(
         (np.ones(adjacency.nnz, np.float32), adjacency.indices, adjacency.indptr), shape=adjacency.shape
     )
-    paths = sp.csr_array(pattern @ pattern)
+    among = near
+    if nodes is not None:
+        near = near[nodes]
+        among = near[:, nodes]
+    paths = sp.csr_array(near @ near.T)
     paths.data[:] = 1.0
-    strict = paths - paths.multiply(pattern)  # drop what is one step away
+    strict = paths - paths.multiply(among)  # drop what is one step away
     if not include_self:
         strict = strict - sp.diags_array(strict.diagonal(), format="csr")
     return sorted_csr(strict)
