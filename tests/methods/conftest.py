@@ -5,20 +5,32 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from lnp.engine.fit import FitOptions, fit
 from lnp.engine.history import EpochRecord
 from lnp.engine.selection import Selection
+from lnp.graph.graph import Graph
 from lnp.methods.base import Method
-from lnp.methods.batch import Batch
+from lnp.methods.batch import Batch, full_batch
 from lnp.seeds import Seeds
 
 
 class StoppedError(Exception):
     """Where a run is stopped."""
+
+
+@pytest.fixture
+def lonely_batch(toy_task: Any) -> Batch:
+    """The toy graph with a node 5 that has neither links nor features."""
+    adjacency, features = toy_task.graph.adjacency.toarray(), toy_task.graph.features.copy()
+    adjacency[5] = adjacency[:, 5] = features[5] = 0
+    graph = Graph.from_edges(np.argwhere(np.triu(adjacency)).T, features, class_count=3)
+    return full_batch(graph, toy_task.observed, toy_task.split.train)
 
 
 @pytest.fixture

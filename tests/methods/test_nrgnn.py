@@ -6,9 +6,8 @@ import torch
 
 from lnp.engine.feed import predict
 from lnp.engine.fit import fit
-from lnp.engine.selection import select_last, select_validation
+from lnp.engine.selection import select_validation
 from lnp.errors import ConfigError
-from lnp.graph.labels import ObservedLabels
 from lnp.methods.base import Epoch
 from lnp.methods.batch import full_batch
 from lnp.methods.gcn import Plain, PlainConfig
@@ -206,23 +205,8 @@ def test_a_saved_state_is_complete(batch, selection):
     assert torch.equal(predict(copy, batch), probabilities)
 
 
-def test_labels_elsewhere_change_nothing(batch, toy_task):
-    given = toy_task.observed.given.copy()
-    elsewhere = np.setdiff1d(np.arange(60), np.r_[toy_task.split.train, toy_task.observed.trusted_nodes])
-    given[elsewhere] = (given[elsewhere] + 1) % 3
-    observed = ObservedLabels(given, toy_task.observed.trusted, class_count=3)
-    other = full_batch(toy_task.graph, observed, toy_task.split.train)
-    assert torch.equal(run(batch, select_last())[0], run(other, select_last())[0])
-
-
-def test_an_isolated_node_without_features_works(batch, selection, toy_task):
-    adjacency = toy_task.graph.adjacency.toarray()
-    adjacency[5] = adjacency[:, 5] = 0
-    features = toy_task.graph.features.copy()
-    features[5] = 0
-    graph = type(toy_task.graph).from_edges(np.argwhere(np.triu(adjacency)).T, features, class_count=3)
-    alone = full_batch(graph, toy_task.observed, toy_task.split.train)
-    probabilities, method = run(alone, selection)
+def test_an_isolated_node_without_features_works(selection, lonely_batch):
+    probabilities, method = run(lonely_batch, selection)
     torch.testing.assert_close(probabilities.sum(dim=1), torch.ones(60))
     assert (method.candidates[5] == -1).all()
 
