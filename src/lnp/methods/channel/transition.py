@@ -1,24 +1,29 @@
 r"""The M-step for T: counts, a prior that the rows share, and how much that prior counts.
 
-With beliefs :math:`q_i(k)` about the true label of each node of T_N, the expected counts and the mode of T are
+With beliefs :math:`q_i(k)` about the true label of each node of T_N, the expected counts are
 
-.. math:: C_{kj} = \sum_{i : \tilde y_i = j} q_i(k), \qquad
-          T_{kj} = \frac{s\,m_{kj} + C_{kj}}{s + \sum_l C_{kl}},
+.. math:: C_{kj} = \sum_{i : \tilde y_i = j} q_i(k).
 
-the mode under :math:`p(T) \propto \prod_{kj} T_{kj}^{s\,m_{kj}}`, a Dirichlet distribution for each row. Its centre m
-is what the rows have in common: all keep a label with the mean probability d and lose it to every other class alike,
+How often a class keeps its label, and where the others go, are two questions: under flip noise all classes may lose as
+many labels, each to another class. So a row is :math:`T_{kk} = a_k` and :math:`T_{kj} = (1 - a_k)\, b_{kj}`, with
 
-.. math:: m_{kk} = d, \quad m_{kj} = (1 - d)/(c - 1), \qquad d = \frac1c \sum_k C_{kk} / \textstyle\sum_l C_{kl}.
+.. math:: a_k = \frac{s\,d + C_{kk}}{s + \sum_l C_{kl}}, \qquad
+          b_{kj} = \frac{1 / (c - 1) + C_{kj}}{1 + \sum_{l \ne k} C_{kl}}, \qquad
+          d = \frac1c \sum_k C_{kk} / \textstyle\sum_l C_{kl},
 
-How many labels s this prior is worth is settled by its evidence, the probability of the counts with T integrated out:
+the mode under :math:`p(a, b) \propto \prod_k a_k^{s d} (1 - a_k)^{s (1 - d)} \prod_{kj} b_{kj}^{1 / (c - 1)}`. Where
+labels go each class finds out for itself; the prior is worth one label, so that nothing is impossible. How often labels
+are kept is learned together: the prior's centre d is what the rows have in common, and how many labels s it is worth is
+settled by its evidence, the probability of :math:`N_k = (C_{kk}, \sum_{l \ne k} C_{kl})` with a integrated out. With
+:math:`m = (d, 1 - d)`
 
-.. math:: \log p(C \mid s) = \sum_k \Big[ \log\frac{\Gamma(s)}{\Gamma(s + \sum_l C_{kl})}
-          + \sum_j \log\frac{\Gamma(s\,m_{kj} + C_{kj})}{\Gamma(s\,m_{kj})} \Big].
+.. math:: \log p(N \mid s) = \sum_k \Big[ \log\frac{\Gamma(s)}{\Gamma(s + \sum_j N_{kj})}
+          + \sum_j \log\frac{\Gamma(s\,m_j + N_{kj})}{\Gamma(s\,m_j)} \Big].
 
-Where noise is uniform the rows agree, s is large and they are learned together, which a rare class with few nodes of
-its own needs most. Where each class has its own confusions s is small, and each row goes its own way. Beliefs of
+Where all classes lose as many labels s is large, which a rare class with few nodes of its own needs most. Beliefs of
 networks that know little blur the counts, and blurred rows agree: so s has a limit, and the fewer labels a class has,
-the lower it is (:func:`strength_limit`).
+the lower it is (:func:`strength_limit`). Noise that loses labels to all classes alike has a T of its own
+(:func:`shared_rows`).
 """
 
 from __future__ import annotations
@@ -101,11 +106,11 @@ def is_least(rows: Tensor) -> bool:
 
 
 def log_evidence(counts: Tensor, pseudo: Tensor) -> Tensor:
-    r""":math:`\log p(C)` with every row of T integrated out under Dirichlet distributions.
+    r""":math:`\log p(N)` with every row integrated out under Dirichlet distributions.
 
     Args:
-        counts: C, ``(c, c)``.
-        pseudo: :math:`s\,m`, ``(..., c, c)``; one value for each leading index.
+        counts: N, one row of them for each class.
+        pseudo: :math:`s\,m`, of the same shape or with further indices in front; one value for each of those.
     """
     rows = torch.lgamma(pseudo.sum(dim=-1)) - torch.lgamma(pseudo.sum(dim=-1) + counts.sum(dim=-1))
     entries = torch.lgamma(pseudo + counts) - torch.lgamma(pseudo)
@@ -113,7 +118,7 @@ def log_evidence(counts: Tensor, pseudo: Tensor) -> Tensor:
 
 
 def posterior_mode(counts: Tensor, pseudo: Tensor) -> Tensor:
-    r"""T of the largest :math:`\sum_{kj} (C_{kj} + s\,m_{kj}) \log T_{kj}`.
+    r"""The rows P of the largest :math:`\sum_{kj} (N_{kj} + s\,m_{kj}) \log P_{kj}`.
 
     >>> posterior_mode(torch.tensor([[6.0, 2.0], [0.0, 0.0]]).double(), torch.ones(2, 2)).round(decimals=4).tolist()
     [[0.7, 0.3], [0.5, 0.5]]
@@ -135,14 +140,25 @@ def strength_limit(largest: float, labels: int, classes: int) -> float:
 
 
 def learn_transition(counts: Tensor, *, largest_strength: float = max(STRENGTHS)) -> Tensor:
-    """T from C under the shared prior, whose strength s is the one of :data:`STRENGTHS` with the most evidence.
+    """T from C: how often each class keeps its label, and where the others go.
 
     Args:
         counts: C, ``(c, c)``.
         largest_strength: No s above this is used. Where the rows seem to agree only because nothing is known yet, more
             would tie them together for good.
     """
-    centre = shared_rows(counts)
+    classes = counts.shape[0]
+    if classes == 1:
+        return torch.ones_like(counts)
+    elsewhere = ~torch.eye(classes, dtype=torch.bool, device=counts.device)
+    lost = counts[elsewhere].view(classes, classes - 1)
+    kept = torch.stack([counts.diagonal(), lost.sum(dim=1)], dim=1)
+    mean = shared_rows(counts)[0, 0]
+    centre = torch.stack([mean, 1 - mean])
     strengths = torch.tensor(STRENGTHS, dtype=counts.dtype, device=counts.device)
-    strength = strengths[log_evidence(counts, strengths.view(-1, 1, 1) * centre).argmax()]
-    return posterior_mode(counts, strength.clamp(max=largest_strength) * centre)
+    strength = strengths[log_evidence(kept, strengths.view(-1, 1, 1) * centre).argmax()]
+    shares = posterior_mode(kept, strength.clamp(max=largest_strength) * centre)
+    places = posterior_mode(lost, torch.full_like(lost, 1 / (classes - 1)))
+    rows = torch.diag(shares[:, 0])
+    rows[elsewhere] = (shares[:, 1:] * places).flatten()
+    return rows
