@@ -50,7 +50,7 @@ class ChannelConfig(MethodConfig):
         logit_bound: b, logits longer than about b are shortened to it while T is learned: an overconfident network
             takes its own mistakes for noise. With more than seven classes it grows
             (:func:`~lnp.methods.channel.prior.logit_bound`).
-        largest_strength: Largest number of labels for which the prior of a row of T may count; less where classes have
+        largest_strength: Largest number of labels for which the prior of the rates may count; less where classes have
             few labels (:func:`~lnp.methods.channel.transition.strength_limit`).
         path_width: Hidden width of the path beside the backbone.
         smoothing_steps: Averages over neighbours in the variant "smooth".
