@@ -84,15 +84,47 @@ def test_val_given_counts_labels_that_are_the_most_likely_ones_to_be_given() -> 
     assert selection.score(unsure, lambda rows: rows @ even) == selection.score(table, lambda rows: rows @ even)
 
 
-def test_val_channel_is_val_given_behind_its_own_noise_whatever_the_method_says() -> None:
+@pytest.mark.parametrize("kept", [0.3, 0.9])
+def test_val_channel_orders_as_accuracy_does_where_all_classes_are_alike(kept: float) -> None:
+    """Ties included: sums in another order must not break them."""
+    generator = np.random.default_rng(0)
+    labels = generator.integers(0, 7, 500)
+    rows = np.full((7, 7), (1 - kept) / 6, np.float32)
+    np.fill_diagonal(rows, kept)
+    behind, plain = (Selection(rule, np.arange(500), labels, rows) for rule in ("val-channel", "val-noisy"))
+    scores = {}
+    for _ in range(300):
+        named = np.where(generator.random(500) < 0.6, labels, generator.integers(0, 7, 500))
+        table = torch.eye(7)[torch.from_numpy(named)]
+        scores.setdefault(plain.score(table), set()).add(behind.score(table))
+    assert 20 < len(scores) < 200
+    assert all(len(same) == 1 for same in scores.values())
+    ordered = [same.pop() for _, same in sorted(scores.items())]
+    assert ordered == sorted(ordered)
+
+
+def test_val_channel_does_not_hang_on_a_hundredth_of_t() -> None:
+    """Half of the labels of class 0 are given 1, and half of those of class 1 are given 0, or nearly so."""
+    truth = np.repeat([0, 1, 2], 100)
+    labels = truth.copy()
+    labels[:50], labels[100:150] = 1, 0
+    right, swapped = (torch.eye(3)[torch.from_numpy(named)] for named in (truth, np.choose(truth, [1, 0, 2])))
+    wrong = torch.eye(3)[torch.from_numpy((truth + 1) % 3)]
+    for kept in (0.49, 0.51):
+        rows = np.array([[kept, 1 - kept, 0], [1 - kept, kept, 0], [0, 0, 1]], np.float32)
+        selection = Selection("val-channel", np.arange(300), labels, rows)
+        assert selection.score(right) == pytest.approx(selection.score(swapped), abs=0.02)
+        assert selection.score(right) > selection.score(wrong) + 0.3
+
+
+def test_val_channel_is_how_likely_labels_are_if_the_method_is_right() -> None:
     transition = np.array([[0.2, 0.8], [0.9, 0.1]], np.float32)
     nodes, labels = np.array([0, 1, 2]), np.array([1, 1, 0])
-    table = torch.tensor([[1.0, 0.0], [0.3, 0.7], [0.55, 0.45]])  # P(given 1): 0.8, 0.31, 0.485
+    table = torch.tensor([[1.0, 0.0], [0.3, 0.7], [0.55, 0.45]])  # classes 0, 1, 0
     behind = Selection("val-channel", nodes, labels, transition)
-    assert behind.score(table) == behind.score(table, lambda rows: rows.flip(1)) == pytest.approx(2 / 3)
-    assert behind.score(table) == Selection("val-given", nodes, labels).score(
-        table, lambda rows: rows @ torch.from_numpy(transition)
-    )
+    assert behind.score(table) == pytest.approx((0.8 + 0.1 + 0.2) / 3)
+    assert behind.score(table) == behind.score(table, lambda rows: rows.flip(1))  # whatever the method says of noise
+    assert behind.score(table) == behind.score(0.5 + (table - 0.5) / 100)  # and however sure it is
     assert Selection("val-channel", nodes, labels, np.eye(2, dtype=np.float32)).score(table.flip(1)) == pytest.approx(
         1 / 3
     )

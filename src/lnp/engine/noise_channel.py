@@ -3,11 +3,9 @@ r"""The noise that the rule ``val-channel`` scores behind: one T for every metho
 A method without a noise matrix of its own cannot say which labels it expects to see, and 25 trusted nodes, a third of
 them set aside, say little about which epoch is best. But T_N and T_C together tell how labels go wrong, whatever method
 learns from them later. So the stages in which ``lnp-channel`` learns T (:mod:`lnp.methods.channel.learning`) are run
-once, with its default options, and every method is scored by how often
-
-.. math:: \arg\max_j (\pi_i T)_j = \tilde y_i
-
-on labels that were set aside and that neither T nor the method has seen. T is the very one that ``lnp-channel`` learns
+once, with its default options, and every method is scored by the mean of :math:`T_{\hat y_i \tilde y_i}`, how likely
+the given label is if the class :math:`\hat y_i` that the method names is right (:mod:`lnp.engine.selection`), on labels
+that were set aside and that neither T nor the method has seen. T is the very one that ``lnp-channel`` learns
 from these labels with this seed, so that method needs no other: for it the rule is ``val-given``
 (:func:`rule_for`). Where it believes no T, labels are taken to be given as they are.
 """
