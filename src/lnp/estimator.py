@@ -48,8 +48,9 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
     - "val-given" does the same with the label that each node would most likely be given, the noise included where the
       method has a noise matrix;
     - "val-likelihood" keeps the same labels out, and the epoch to which they are most likely stays, with that noise;
-    - "val-channel" does as "val-given", with a noise matrix that is learnt first, for methods that have none or guess
-      it without trusted nodes (:mod:`lnp.engine.noise_channel`);
+    - "val-channel" keeps them out, too, and the epoch stays whose classes make them likeliest, behind a noise matrix
+      that is learnt first: for methods that have none or guess it without trusted nodes
+      (:mod:`lnp.engine.noise_channel`);
     - "last" uses everything and keeps the last epoch.
 
     Args:
