@@ -49,8 +49,7 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
       method has a noise matrix;
     - "val-likelihood" keeps the same labels out, and the epoch to which they are most likely stays, with that noise;
     - "val-channel" keeps them out, too, and the epoch stays whose classes make them likeliest, behind a noise matrix
-      that is learnt first: for methods that have none or guess it without trusted nodes
-      (:mod:`lnp.engine.noise_channel`);
+      that is learnt first with the trusted nodes (:mod:`lnp.engine.noise_channel`);
     - "last" uses everything and keeps the last epoch.
 
     Args:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lnp.graph.graph import Graph
-from lnp.graph.twins import have_twin
+from lnp.graph.twins import have_twin, twin_sets
 
 
 def graph_with_twins(seed: int, nodes: int = 60) -> Graph:
@@ -27,6 +27,16 @@ def test_against_sets(seed: int) -> None:
     expected = [bool(sets[i]) and any(sets[i] == sets[j] and i != j for j in among) for i in nodes]
     assert 3 < sum(expected) < 35  # or the test shows little
     assert have_twin(graph, nodes, among).tolist() == expected
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nodes_share_a_number_if_and_only_if_they_share_their_neighbours(seed: int) -> None:
+    graph = graph_with_twins(seed)
+    links, numbers = graph.adjacency, twin_sets(graph)
+    sets = [frozenset(links.indices[links.indptr[i] : links.indptr[i + 1]].tolist()) for i in range(60)]
+    alike = [[one == other for other in sets] for one in sets]
+    assert (numbers[:, None] == numbers).tolist() == alike
+    assert sorted(set(numbers.tolist())) == list(range(len(set(sets))))
 
 
 def test_no_node_is_its_own_twin() -> None:
