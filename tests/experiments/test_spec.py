@@ -50,3 +50,5 @@ def test_an_option_that_came_later_leaves_the_name_of_a_configuration_as_it_was(
     recorded = "0cb73cbea21a"  # by the code from before the option
     assert named() == named(similar_weight=0.0) == named(links_width=0) == named(diffusion_steps=0) == recorded
     assert recorded not in (named(similar_weight=1.0), named(links_width=16), named(diffusion_steps=2))
+    told, untold = (RunSpec(dataset="cora", method="lnp-v2", options={"told": told}) for told in (True, False))
+    assert told.config_hash == "44efb5241a2b" != untold.config_hash

@@ -61,6 +61,7 @@ LNP: dict[str, tuple[Value, ...]] = {
     "scale": (2.0, 3.0, 5.0, 8.0),
     "embedding": ("unit", "raw"),
     "similarity": ("cosine", "minmax"),
+    "told": (True, False),
     "odds_power": (0.0, 2.0, 4.0, 6.0),
 }
 

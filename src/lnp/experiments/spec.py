@@ -15,8 +15,8 @@ from lnp.methods.registry import entry, make_config
 
 __all__ = ["LATER", "RunSpec"]
 
-LATER: dict[str, object] = {"similar_weight": 0.0, "links_width": 0, "diffusion_steps": 0}
-"""Options that every method has got since the first records, with the value that changes nothing."""
+LATER: dict[str, object] = {"similar_weight": 0.0, "links_width": 0, "diffusion_steps": 0, "told": True}
+"""Options that methods have got since the first records, with the value that changes nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)

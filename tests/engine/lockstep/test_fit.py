@@ -40,6 +40,7 @@ CASES = [
     ("lnp-v1", EPOCHS | {"delta": 0.4, "negatives": 16}),
     ("lnp-v1", EPOCHS | {"odds_power": 1.0, "similarity": "minmax", "lambda_3": 0.0}),
     ("lnp-v2", EPOCHS | {"delta": 0.4, "negatives": 16}),
+    ("lnp-v2", EPOCHS | {"delta": 0.4, "negatives": 16, "told": False}),
     ("lnp-v2", EPOCHS | {"delta": 0.4, "negatives": 16, "grown_as": "noisy", "expectation": "exact"}),
     ("lnp-v2", EPOCHS | {"delta": 0.3, "similarity": "probability", "alpha": "dot", "weights": "one"}),
 ]

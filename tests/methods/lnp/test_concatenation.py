@@ -36,7 +36,7 @@ def test_each_network_is_a_linear_map_of_its_inputs(batch) -> None:  # type: ign
     decoder = ConcatenatedDecoder(CONFIG, batch, generator(), extra=6).eval()
     prior = ConcatenatedPrior(CONFIG, batch, generator(), extra=3).eval()
     with torch.no_grad():
-        q = posterior(batch.graph, trusted, noisy, None)
+        q = posterior(batch.graph, trusted, noisy, None).logits
         both = one_hot_columns(batch.graph, 3, noisy, trusted)
         weight = posterior.embedding.network.layers[0].weight
         torch.testing.assert_close(q, s @ torch.cat([x, both], dim=1) @ weight, rtol=1e-4, atol=1e-5)

@@ -17,6 +17,7 @@ from lnp.methods.lnp.config import LNPConfig
         ({"tau": float("nan")}, "`tau`"),
         ({"similarity": "euclid"}, "one of cosine, minmax, probability, random, but got 'euclid'"),
         ({"fusion": "sum"}, "one of concatenation, prototypes"),
+        ({"fusion": "concatenation", "told": False}, "`told` to be true where `fusion` is concatenation"),
         ({"negatives": -1}, "`negatives` to be at least 0"),
         ({"kl_direction": "JS"}, "one of PQ, QP"),
         ({"backbone": "gat"}, "one of gcn, h2gcn, mlp"),

@@ -28,6 +28,39 @@ def test_weights_are_the_similarity_of_prediction_and_given_label(batch) -> None
     torch.testing.assert_close(terms["weighted_ce"].detach(), (p * -p.log()).mean())
 
 
+@pytest.mark.parametrize("method", ["lnp-v1", "lnp-v2"])
+def test_a_judge_that_is_not_told_a_label_does_not_depend_on_it(batch, method: str) -> None:  # type: ignore[no-untyped-def]
+    """Prototypes are means over T_C, which somebody joined; another label of a node that did not changes nothing else."""
+    other = batch.given.clone()
+    others = batch.noisy[1::2]
+    other[others] = (other[others] + 1) % 3
+    found = {}
+    for told in (True, False):
+        model = build(batch, method, told=told).eval()
+        model.trusted_set.grown[batch.noisy[::2]] = True
+        found[told] = [
+            model.judgement(one, *model.infer(one, None)).detach() for one in (batch, replace(batch, given=other))
+        ]
+        if told:  # it is the prediction itself
+            torch.testing.assert_close(found[told][0], model.predict(batch).detach()[batch.noisy])
+    torch.testing.assert_close(*found[False])
+    assert torch.equal(*found[True]) == (method == "lnp-v1")
+    # Whoever joined T_C is told its label in both versions.
+    joined = found[True][0][::2], found[False][0][::2]
+    assert not torch.allclose(*joined, atol=1e-3)
+    if method == "lnp-v1":
+        torch.testing.assert_close(found[True][0][1::2], found[False][0][1::2])
+
+
+def test_an_untold_judge_says_what_the_networks_say_of_a_node_without_a_label(batch) -> None:  # type: ignore[no-untyped-def]
+    """Taken out of T_N, a node is predicted as the untold judge sees it in T_N."""
+    model = build(batch, told=False).eval()
+    judged = model.judgement(batch, *model.infer(batch, None)).detach()
+    without = replace(batch, noisy=batch.noisy[1:])
+    predicted = model.predict(without).detach()
+    torch.testing.assert_close(judged[0], predicted[batch.noisy[0]])
+
+
 def test_weights_are_scaled_by_the_odds_of_a_given_label(batch) -> None:  # type: ignore[no-untyped-def]
     misled = batch.given.clone()
     misled[batch.noisy] = (misled[batch.noisy] + 1) % 3

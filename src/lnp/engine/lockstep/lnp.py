@@ -24,7 +24,7 @@ from lnp.methods.lnp.config import LNPConfig
 from lnp.methods.lnp.embedding import Labelled
 from lnp.methods.lnp.model import LNP
 from lnp.methods.lnp.objective import objective
-from lnp.methods.lnp.posterior import Posterior, agreement
+from lnp.methods.lnp.posterior import Encoded, Posterior, agreement
 from lnp.methods.lnp.trusted_set import TrustedSet
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.prototypes import WholeSums, class_prototypes
@@ -90,11 +90,11 @@ class MaskedPosterior(nn.Module):
         noisy: Labelled | None,
         generator: Generator | None,
         whole: WholeSums | None = None,
-    ) -> Tensor:
-        r"""The logits :math:`\bar y`, ``(n, c)``."""
+    ) -> Encoded:
+        """Encodes labels and graph."""
         embeddings: Tensor = self.embedding(graph, generator)
         prototypes = class_prototypes(embeddings, *trusted, self.class_count, whole)
-        anchors = prototypes.nearest(embeddings)
+        anchors = nearest = prototypes.nearest(embeddings)
         if noisy is not None:
             given = prototypes.vectors[noisy.labels]
             share = agreement(embeddings[noisy.nodes], given, self.alpha).unsqueeze(1)
@@ -106,15 +106,16 @@ class MaskedPosterior(nn.Module):
             inside = torch.cat([inside[:first], torch.zeros_like(inside[first:])])
         rows = prototypes.vectors[trusted.labels.clamp(min=0)]
         rows = torch.where(inside.unsqueeze(1), rows, anchors[trusted.nodes])
-        return (embeddings + anchors.index_copy(0, trusted.nodes, rows)) / 2
+        return Encoded((embeddings + anchors.index_copy(0, trusted.nodes, rows)) / 2, embeddings, nearest)
 
 
 def _loss(method: LNP, batch: Batch, randomness: Randomness) -> Terms:
     """:meth:`LNP.loss`, the contrastive term seed by seed."""
     config = method.config
-    posterior, decoded = method.infer(batch, randomness)
+    encoded, decoded = method.infer(batch, randomness)
+    posterior = encoded.logits
     prior = method.prior(batch.graph, method.condition(batch), randomness.dropout)
-    weights = method.weigh(batch, softmax(decoded.logits.detach()[batch.noisy]), randomness)
+    weights = method.weigh(batch, method.judgement(batch, encoded, decoded), randomness)
     rest = replace(config, lambda_3=0.0)
     labels = method.prior_labels(batch)
     over = method.prior_over

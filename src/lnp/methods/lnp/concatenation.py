@@ -13,6 +13,7 @@ from torch import Tensor
 
 from lnp.methods.lnp.decoder import Decoded
 from lnp.methods.lnp.embedding import Labelled, OnEmbeddings
+from lnp.methods.lnp.posterior import Encoded
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.prototypes import WholeSums
 from lnp.nn.softmax import softmax
@@ -31,11 +32,11 @@ class ConcatenatedPosterior(OnEmbeddings):
         noisy: Labelled | None,
         generator: Generator | None,
         whole: WholeSums | None = None,
-    ) -> Tensor:
-        """The logits of Q."""
+    ) -> Encoded:
+        """The logits of Q; what a node would be without its label is not known."""
         columns = one_hot_columns(graph, self.class_count, *([noisy] if noisy is not None else []), trusted)
         logits: Tensor = self.embedding(graph.with_columns(columns), generator)
-        return logits
+        return Encoded(logits, logits, logits)
 
 
 class ConcatenatedDecoder(OnEmbeddings):

@@ -27,6 +27,9 @@ class LNPConfig(MethodConfig):
         scale: Norm of unit embeddings. At 1 no probability of seven classes exceeds 0.33 and δ can hardly be reached.
         similarity: How w and the δ rule compare a prediction p with a given label: "cosine" of p and the one-hot label,
             "minmax" (cosine stretched to [0, 1] over T_N), "probability" p_y, or "random" (the released code).
+        told: Whether the prediction that w compares with a given label has been told that label (the paper): v2 is
+            conditioned on it, and nodes that joined T_C are in both versions. If not, it is what the same networks would
+            say of a node without a label.
         weights: "similarity" (the paper) or "one" (ablation ``nw``).
         odds_power: λ1 is multiplied by this power of ρ (:mod:`lnp.methods.lnp.label_odds`), which is 1 unless given
             labels mean other classes than they say. 0 keeps λ1 as it is: the paper's objective, which needs a λ1 for
@@ -51,6 +54,7 @@ class LNPConfig(MethodConfig):
     embedding: str = "unit"
     scale: float = 5.0
     similarity: str = "cosine"
+    told: bool = True
     weights: str = "similarity"
     odds_power: float = 4.0
     alpha: str = "cosine"
@@ -79,5 +83,10 @@ class LNPConfig(MethodConfig):
         check_choice("expectation", self.expectation, ("plug-in", "exact"))
         check_choice("kl_direction", self.kl_direction, ("QP", "PQ"))
         check_choice("kl_nodes", self.kl_nodes, ("all", "outside-noisy"))
+        if self.fusion == "concatenation" and not self.told:
+            raise ConfigError(
+                "Expected `told` to be true where `fusion` is concatenation, but got false: with labels among the "
+                "features nobody knows what a network would say without one. Use prototypes."
+            )
         if self.negatives < 0:
             raise ConfigError(f"Expected `negatives` to be at least 0, but got {self.negatives}.")

@@ -41,6 +41,15 @@ class Decoded:
         self.mixture = mixture
         self.logits = (embeddings + mixture @ prototypes) / 2
 
+    def untold(self, nodes: Tensor, posterior: Tensor) -> Tensor:
+        """The logits that these nodes would have without a label, and without gradient.
+
+        Args:
+            nodes: Node numbers.
+            posterior: The logits of Q that these nodes would have without a label.
+        """
+        return (self.embeddings.detach()[nodes] + softmax(posterior) @ self.prototypes.detach()) / 2
+
     def expected_log_likelihood(self, observed: Labelled) -> Tensor:
         r""":math:`E_Q \log P(y_i \mid \bar y_i, G) = \sum_j q_{ij} \log\mathrm{softmax}(\frac12(h_i + r_j))_{y_i}`.
 

@@ -22,7 +22,7 @@ from lnp.methods.lnp.embedding import Labelled
 from lnp.methods.lnp.label_odds import label_odds
 from lnp.methods.lnp.large.terms import applies, large_predictions, large_terms
 from lnp.methods.lnp.objective import objective
-from lnp.methods.lnp.posterior import Posterior
+from lnp.methods.lnp.posterior import Encoded, Posterior
 from lnp.methods.lnp.prior import Prior
 from lnp.methods.lnp.trusted_set import TrustedSet, cosine_similarity, label_similarity
 from lnp.nn.prototypes import WholeSums
@@ -87,13 +87,13 @@ class LNP(Method):
         """All terms of the objective; also proposes the nodes that join T_C in the next epoch."""
         if applies(self.config, batch):
             return large_terms(self, batch, randomness)
-        posterior, decoded = self.infer(batch, randomness)
+        encoded, decoded = self.infer(batch, randomness)
         prior = self.prior(batch.graph, self.condition(batch), randomness.dropout, _whole(batch, "prior"))
-        weights = self.weigh(batch, softmax(decoded.logits.detach()[batch.noisy]), randomness)
+        weights = self.weigh(batch, self.judgement(batch, encoded, decoded), randomness)
         return objective(
             self.config,
             batch,
-            posterior,
+            encoded.logits,
             decoded,
             prior,
             self.prior_labels(batch),
@@ -102,12 +102,19 @@ class LNP(Method):
             prior_over=self.prior_over,
         )
 
+    def judgement(self, batch: Batch, encoded: Encoded, decoded: Decoded) -> Tensor:
+        """The label distributions at the nodes of T_N by which their given labels are judged, without gradient."""
+        nodes = batch.noisy
+        if self.config.told:
+            return softmax(decoded.logits.detach()[nodes])
+        return softmax(decoded.untold(nodes, encoded.untold(nodes)))
+
     def weigh(self, batch: Batch, predictions: Tensor, randomness: Randomness) -> Tensor:
         """W times the odds, one number per node of T_N; also proposes the nodes that join T_C.
 
         Args:
             batch: What the method sees.
-            predictions: The decoder's probabilities at the nodes of T_N, without gradient.
+            predictions: The distributions of :meth:`judgement`.
             randomness: Source of random weights, where they are asked for.
         """
         similarity = label_similarity(
@@ -121,14 +128,14 @@ class LNP(Method):
         weights = similarity if self.config.weights == "similarity" else torch.ones_like(similarity)
         return weights * self.odds
 
-    def infer(self, batch: Batch, randomness: Randomness | None) -> tuple[Tensor, Decoded]:
-        """Encodes and decodes: the logits of Q, and the decoder's outputs."""
+    def infer(self, batch: Batch, randomness: Randomness | None) -> tuple[Encoded, Decoded]:
+        """Encodes and decodes: Q, and the decoder's outputs."""
         dropout = randomness.dropout if randomness else None
         sampling = randomness.sampling if randomness else None
         trusted, noisy = self.trusted_set.members(batch), self.condition(batch)
-        posterior = self.posterior(batch.graph, trusted, noisy, dropout, _whole(batch, "posterior"))
+        encoded: Encoded = self.posterior(batch.graph, trusted, noisy, dropout, _whole(batch, "posterior"))
         whole = _whole(batch, "decoder")
-        return posterior, self.decoder(batch.graph, posterior, trusted, noisy, dropout, sampling, whole)
+        return encoded, self.decoder(batch.graph, encoded.logits, trusted, noisy, dropout, sampling, whole)
 
     def check_parts(self) -> None:
         """Labels beside the features would have to be known of all neighbours, Q's own answers among them."""
@@ -149,7 +156,7 @@ class LNP(Method):
             for name, (network, labelled) in sums.items()
         }
         if self.config.similarity == "minmax":
-            cosines = cosine_similarity(softmax(self.infer(batch, None)[1].logits[noisy.nodes]), noisy.labels)
+            cosines = cosine_similarity(self.judgement(batch, *self.infer(batch, None)), noisy.labels)
             members["similarity"] = Members(_column(batch, noisy, cosines), _labels(batch, noisy))
         return members
 

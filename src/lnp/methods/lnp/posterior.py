@@ -11,10 +11,13 @@ similar to :math:`h_i`.
     \end{cases}
     \qquad \alpha_i = \cos(h_i, r_{y_i})
 
-:math:`\bar y_i` are logits: Q is the categorical distribution :math:`\mathrm{softmax}(\bar y_i)` at every node.
+:math:`\bar y_i` are logits: Q is the categorical distribution :math:`\mathrm{softmax}(\bar y_i)` at every node. By the
+last rule every node also has the logits that it would have without a label, which may judge the one that it has.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import torch.nn.functional as F
 from torch import Tensor
@@ -26,7 +29,19 @@ from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.prototypes import Prototypes, WholeSums, class_prototypes
 from lnp.seeds import Generator
 
-__all__ = ["Posterior", "agreement", "fuse"]
+__all__ = ["Encoded", "Posterior", "agreement", "fuse"]
+
+
+class Encoded(NamedTuple):
+    r"""The logits :math:`\bar y` of Q, with the embeddings h and the nearest prototypes :math:`\bar r` behind them."""
+
+    logits: Tensor
+    embeddings: Tensor
+    nearest: Tensor
+
+    def untold(self, nodes: Tensor) -> Tensor:
+        """The logits that these nodes would have without a label, and without gradient."""
+        return (self.embeddings.detach()[nodes] + self.nearest.detach()[nodes]) / 2
 
 
 class Posterior(OnEmbeddings):
@@ -44,8 +59,8 @@ class Posterior(OnEmbeddings):
         noisy: Labelled | None,
         generator: Generator | None,
         whole: WholeSums | None = None,
-    ) -> Tensor:
-        r"""The logits :math:`\bar y`, ``(n, c)``.
+    ) -> Encoded:
+        r"""Encodes labels and graph.
 
         Args:
             graph: G.
@@ -67,7 +82,7 @@ def fuse(
     *,
     alpha: str = "cosine",
     grown_as: str = "trusted",
-) -> Tensor:
+) -> Encoded:
     """The three rules above. Nodes that joined T_C are in both sets; ``grown_as`` says whose rule they follow."""
     nearest = prototypes.nearest(embeddings)
     rules = [(trusted.nodes, prototypes.vectors[trusted.labels])]
@@ -78,7 +93,7 @@ def fuse(
     anchors = nearest
     for nodes, rows in rules if grown_as == "trusted" else reversed(rules):  # the last rule holds
         anchors = anchors.index_copy(0, nodes, rows)
-    return (embeddings + anchors) / 2
+    return Encoded((embeddings + anchors) / 2, embeddings, nearest)
 
 
 def agreement(embeddings: Tensor, prototypes: Tensor, kind: str) -> Tensor:

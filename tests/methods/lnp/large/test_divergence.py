@@ -60,7 +60,7 @@ def test_values_and_gradients_are_those_of_the_parts(
 ) -> None:
     def plain(leaves: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
         unit, other = (SCALE * F.normalize(leaf, dim=1) for leaf in leaves)
-        posterior = fuse(unit, class_prototypes(unit, *trusted, 4), trusted, noisy)
+        posterior = fuse(unit, class_prototypes(unit, *trusted, 4), trusted, noisy).logits
         prior = inform(other, noisy, 4)
         q, p = posterior.softmax(dim=1), prior.softmax(dim=1)
         contrastive = WEIGHT * blockwise_contrastive_loss(q, p, DRAWN, TAU, LOG_MASS).mean()

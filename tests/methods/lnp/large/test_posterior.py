@@ -30,7 +30,7 @@ def test_logits_and_gradient_are_those_of_the_rules(
 
     def plain(values: torch.Tensor) -> torch.Tensor:
         unit = SCALE * F.normalize(values, dim=1)
-        return fuse(unit, class_prototypes(unit, *trusted, 4, whole), trusted, condition, grown_as=grown_as)
+        return fuse(unit, class_prototypes(unit, *trusted, 4, whole), trusted, condition, grown_as=grown_as).logits
 
     leaf = outputs.clone().requires_grad_()
     expected = plain(leaf)

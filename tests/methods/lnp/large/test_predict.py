@@ -29,7 +29,7 @@ def test_equals_posterior_and_decoder_one_after_the_other(
     second = outputs.flip(0).cos()
     units = [SCALE * F.normalize(values, dim=1) for values in (outputs, second)]
     prototypes = [class_prototypes(unit, *trusted, 4, whole) for unit in units]
-    mixture = fuse(units[0], prototypes[0], trusted, condition).softmax(dim=1)
+    mixture = fuse(units[0], prototypes[0], trusted, condition).logits.softmax(dim=1)
     if condition is not None:
         mixture = mix_given_labels(mixture, condition)
     expected = Decoded(units[1], prototypes[1].vectors, mixture).logits.softmax(dim=1)

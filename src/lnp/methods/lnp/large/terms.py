@@ -62,6 +62,7 @@ def written_out(config: LNPConfig) -> bool:
         (config.fusion, config.embedding, config.alpha, config.beta) == ("prototypes", "unit", "cosine", "cosine")
         and (config.expectation, config.kl_direction, config.kl_nodes) == ("plug-in", "QP", "all")
         and config.similarity != "random"
+        and config.told
         and config.negatives > 0
         and config.lambda_3 > 0
     )
