@@ -30,7 +30,7 @@ def test_weights_are_the_similarity_of_prediction_and_given_label(batch) -> None
 
 @pytest.mark.parametrize("method", ["lnp-v1", "lnp-v2"])
 def test_a_judge_that_is_not_told_a_label_does_not_depend_on_it(batch, method: str) -> None:  # type: ignore[no-untyped-def]
-    """Prototypes are means over T_C, which somebody joined; another label of a node that did not changes nothing else."""
+    """Half of T_N has joined T_C and makes prototypes; the labels of the other half are changed."""
     other = batch.given.clone()
     others = batch.noisy[1::2]
     other[others] = (other[others] + 1) % 3

@@ -28,8 +28,8 @@ class LNPConfig(MethodConfig):
         similarity: How w and the δ rule compare a prediction p with a given label: "cosine" of p and the one-hot label,
             "minmax" (cosine stretched to [0, 1] over T_N), "probability" p_y, or "random" (the released code).
         told: Whether the prediction that w compares with a given label has been told that label (the paper): v2 is
-            conditioned on it, and nodes that joined T_C are in both versions. If not, it is what the same networks would
-            say of a node without a label.
+            conditioned on it, and nodes that joined T_C are in both versions. If not, it is what the same networks
+            would say of a node without a label.
         weights: "similarity" (the paper) or "one" (ablation ``nw``).
         odds_power: λ1 is multiplied by this power of ρ (:mod:`lnp.methods.lnp.label_odds`), which is 1 unless given
             labels mean other classes than they say. 0 keeps λ1 as it is: the paper's objective, which needs a λ1 for
