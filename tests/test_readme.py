@@ -30,8 +30,19 @@ def test_every_method_is_listed() -> None:
 
 def test_every_link_leads_somewhere() -> None:
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        for target in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
+            file, _, place = target.partition("#")
+            found = page.parent / file if file else page
+            assert found.exists(), f"{page.name} links to {target}"
+            assert not place or place in places(found), f"{page.name} links to {target}"
+
+
+def places(page: Path) -> set[str]:
+    """What a link can point at in a page: its headings, as they are named there, and anchors."""
+    text = page.read_text(encoding="utf-8")
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    names = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return names | set(re.findall(r'<a id="([^"]+)"', text))
 
 
 def test_every_file_in_the_paper_map_exists() -> None:
