@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 from torch import Tensor
 
@@ -15,6 +16,7 @@ from lnp.engine.feed import predict
 from lnp.engine.files import read_tensors, write_tensors
 from lnp.engine.fit import fit
 from lnp.engine.model_file import load_model, save_model
+from lnp.engine.model_folder import read_folder, write_folder
 from lnp.engine.selection import select_last
 from lnp.errors import ModelFileError
 from lnp.graph.features import scale_features
@@ -78,6 +80,25 @@ def test_a_scaling_is_applied_to_the_graph_as_it_comes(toy_task, tmp_path: Path)
     assert torch.equal(load_model(tmp_path / "model", toy_task.graph).probabilities, expected)
     unscaled = full_batch(toy_task.graph, toy_task.observed, toy_task.split.train)
     assert not torch.equal(predict(method, unscaled), expected)
+
+
+def test_a_scaling_that_was_left_open_is_kept_by_its_name(toy_task, tmp_path: Path) -> None:
+    """What suits features may be judged otherwise one day; a model goes on with what it learnt from."""
+    words = sp.csr_array(np.abs(np.asarray(toy_task.graph.features)))
+    task = toy_task._replace(graph=toy_task.graph.with_features(words))
+    method, expected = train(task, "gcn", scaling="length")
+    save(tmp_path / "model", task, "gcn", method, scaling="auto")
+    loaded = load_model(tmp_path / "model", task.graph)
+    assert loaded.scaling == "length"
+    assert torch.equal(loaded.probabilities, expected)
+    # Files of before said "auto", and meant rows that sum to 1.
+    method, expected = train(task, "gcn", scaling="row")
+    save(tmp_path / "old", task, "gcn", method, scaling="row")
+    tensors, facts = read_folder(tmp_path / "old")
+    write_folder(tmp_path / "old", tensors, facts | {"scaling": "auto"})
+    loaded = load_model(tmp_path / "old", task.graph)
+    assert loaded.scaling == "row"
+    assert torch.equal(loaded.probabilities, expected)
 
 
 def test_label_quality_covers_labels_that_did_not_train(toy_task, tmp_path: Path) -> None:

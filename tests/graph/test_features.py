@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler, normalize
 
 from lnp.errors import ConfigError
-from lnp.graph.features import _standardised, scale_features
+from lnp.graph.features import _standardised, scale_features, suitable_scaling
 from lnp.graph.graph import Graph
 
 
@@ -19,19 +19,21 @@ def graph_of(features):
 DENSE = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
 
 
-def test_row_scaling_is_l1_normalisation():
+@pytest.mark.parametrize(("scaling", "norm"), [("row", "l1"), ("length", "l2")])
+def test_scaling_of_rows_is_normalisation(scaling, norm):
     features = DENSE.copy()
     features[3] = 0
-    scaled = scale_features(graph_of(features), "row").features
-    np.testing.assert_allclose(scaled, normalize(features, norm="l1"), rtol=1e-6)
+    scaled = scale_features(graph_of(features), scaling).features
+    np.testing.assert_allclose(scaled, normalize(features, norm=norm), rtol=1e-6)
     assert not scaled[3].any()
 
 
-def test_row_scaling_of_sparse_features_stays_sparse_and_agrees_with_dense():
+@pytest.mark.parametrize("scaling", ["row", "length"])
+def test_scaling_of_sparse_rows_stays_sparse_and_agrees_with_dense(scaling):
     features = sp.random_array((20, 9), density=0.2, rng=np.random.default_rng(0), format="csr")
-    scaled = scale_features(graph_of(features), "row").features
+    scaled = scale_features(graph_of(features), scaling).features
     assert isinstance(scaled, sp.csr_array)
-    dense = scale_features(graph_of(features.toarray()), "row").features
+    dense = scale_features(graph_of(features.toarray()), scaling).features
     np.testing.assert_allclose(scaled.toarray(), dense, rtol=1e-6)
 
 
@@ -72,8 +74,8 @@ def test_a_constant_column_becomes_zero():
 @pytest.mark.parametrize(
     ("features", "choice"),
     [
-        (sp.csr_array(np.abs(DENSE)), "row"),
-        (sp.csr_array((6, 4)), "row"),
+        (sp.csr_array(np.abs(DENSE)), "length"),
+        (sp.csr_array((6, 4)), "length"),
         (sp.csr_array(DENSE), "standard"),
         (DENSE, "none"),  # one scale already
         (DENSE * [1, 1, 1, 1000], "standard"),  # one column in another unit
@@ -83,6 +85,7 @@ def test_a_constant_column_becomes_zero():
 )
 def test_auto_chooses_by_sparsity_sign_and_scale(features, choice):
     graph = graph_of(features)
+    assert suitable_scaling(graph.features) == choice
     assert scale_features(graph, "auto").checksum == scale_features(graph, choice).checksum
 
 
@@ -92,5 +95,7 @@ def test_none_changes_nothing():
 
 
 def test_an_unknown_scaling_lists_the_choices():
-    with pytest.raises(ConfigError, match="`scaling` to be one of auto, none, row, standard, but got 'columns'"):
+    with pytest.raises(
+        ConfigError, match="`scaling` to be one of auto, length, none, row, standard, but got 'columns'"
+    ):
         scale_features(graph_of(DENSE), "columns")

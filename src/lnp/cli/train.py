@@ -56,7 +56,7 @@ def train(
             help="val-channel, trusted, val-noisy, val-given, val-likelihood, last; a dataset: val-clean. [what suits]"
         ),
     ] = None,
-    scaling: Annotated[str | None, typer.Option(help="none, row, standard or auto. [what suits]")] = None,
+    scaling: Annotated[str | None, typer.Option(help="none, row, length, standard or auto. [what suits]")] = None,
     trusted: Annotated[
         int | None, typer.Option(help="Dataset: trusted labels, shared out evenly among the classes. [25]")
     ] = None,

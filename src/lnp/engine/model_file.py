@@ -25,7 +25,7 @@ from lnp import __version__
 from lnp.engine.feed import predict
 from lnp.engine.model_folder import FACTS, FORMAT, TENSORS, read_folder, require_folder, write_folder
 from lnp.errors import InputError, ModelFileError, check_choice
-from lnp.graph.features import SCALINGS, scale_features
+from lnp.graph.features import AUTO, SCALINGS, scale_features, suitable_scaling
 from lnp.graph.graph import Graph
 from lnp.graph.labels import ObservedLabels
 from lnp.methods.base import Method
@@ -126,7 +126,7 @@ def save_model(
         "features": graph.feature_count,
         "graph": graph.name,
         "checksum": graph.checksum,
-        "scaling": scaling,
+        "scaling": suitable_scaling(graph.features) if scaling == AUTO else scaling,
         "about": dict(about or {}),
     }
     write_folder(folder, tensors, facts)
@@ -162,10 +162,11 @@ def load_model(folder: Path | str, graph: Graph | None = None, *, device: str = 
     except InputError as error:
         raise ModelFileError(f"{path} cannot be used by lnp {__version__}: {error}") from error
     train, probabilities, quality = tensors["train"].numpy(), tensors["probabilities"], tensors["label_quality"]
-    method, batch = None, None
+    method, batch, scaling = None, None, facts["scaling"]
     if graph is not None:
         _check_graph(path, facts, graph)
-        batch = full_batch(scale_features(graph, facts["scaling"]), observed, train, device=device)
+        scaling = _scaling(facts, graph)
+        batch = full_batch(scale_features(graph, scaling), observed, train, device=device)
         method = create_method(facts["method"], config, batch, Seeds(0).generator("initialisation"))
         _load_state(folder / TENSORS, method, tensors)
         probabilities = predict(method, batch)
@@ -182,7 +183,7 @@ def load_model(folder: Path | str, graph: Graph | None = None, *, device: str = 
         class_names=tuple(facts["class_names"]),
         graph_name=facts["graph"],
         feature_count=facts["features"],
-        scaling=facts["scaling"],
+        scaling=scaling,
         about=facts["about"],
     )
 
@@ -207,6 +208,13 @@ def _check_graph(path: Path, facts: dict[str, Any], graph: Graph) -> None:
                 f"Expected the graph that {path} was trained on ({facts['graph']!r}, {what} {saved}), but "
                 f"{graph.name!r} has {what} {here}. Give the same graph, or none to use the stored predictions."
             )
+
+
+def _scaling(facts: dict[str, Any], graph: Graph) -> str:
+    """What was done to the features. Files of before may say "auto", which took ``row`` for sparse ones then."""
+    if facts["scaling"] != AUTO:
+        return str(facts["scaling"])
+    return {"length": "row"}.get(found := suitable_scaling(graph.features), found)
 
 
 def _load_state(path: Path, method: Method, tensors: dict[str, Tensor]) -> None:

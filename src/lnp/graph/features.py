@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from lnp.errors import check_choice
 from lnp.graph.graph import Features, Graph
 
-__all__ = ["SCALINGS", "scale_features"]
+__all__ = ["AUTO", "SCALINGS", "scale_features", "suitable_scaling"]
 
-SCALINGS = ("none", "row", "standard", "auto")
+AUTO = "auto"
+"""What asks for :func:`suitable_scaling`."""
+
+SCALINGS = ("none", "row", "length", "standard", AUTO)
 """The names :func:`scale_features` knows."""
 
 SHARED_SCALE = 10.0
@@ -25,21 +29,30 @@ def scale_features(graph: Graph, scaling: str) -> Graph:
 
     - ``none``: as they are;
     - ``row``: every row divided by its sum of absolute values (zero rows stay zero), the habit for bags of words;
+    - ``length``: every row divided by its Euclidean length (zero rows stay zero);
     - ``standard``: every column centred and divided by its standard deviation (constant columns become zero);
-    - ``auto``: ``row`` for sparse features without negative values; for others ``none`` where the columns share a scale
-      already (pixels, embeddings), else ``standard``.
+    - ``auto``: :func:`suitable_scaling`.
     """
     check_choice("scaling", scaling, SCALINGS)
-    if scaling == "auto":
-        scaling = _suitable(graph.features)
+    if scaling == AUTO:
+        scaling = suitable_scaling(graph.features)
     if scaling == "none":
         return graph
-    return graph.with_features(_row_scaled(graph.features) if scaling == "row" else _standardised(graph.features))
+    if scaling == "standard":
+        return graph.with_features(_standardised(graph.features))
+    sizes = _sums(np.abs(graph.features)) if scaling == "row" else np.sqrt(_sums(graph.features**2))
+    return graph.with_features(_divided(graph.features, sizes))
 
 
-def _suitable(features: Features) -> str:
+def suitable_scaling(features: Features) -> str:
+    """The scaling for features that nobody has chosen one for.
+
+    ``length`` for sparse features without negative values; for others ``none`` where the columns share a scale already
+    (pixels, embeddings), else ``standard``. Rows of many words that sum to 1 are short, and an average over many
+    neighbours is shorter still: networks then hardly move in the epochs that they have (docs/own_data.md).
+    """
     if not isinstance(features, np.ndarray):
-        return "row" if features.nnz == 0 or float(features.data.min()) >= 0 else "standard"
+        return "length" if features.nnz == 0 or float(features.data.min()) >= 0 else "standard"
     spread = features.std(axis=0)
     spread = spread[spread > 0]
     # Standardising pixels would blow up those that are nearly always blank; columns in different units need it.
@@ -47,9 +60,13 @@ def _suitable(features: Features) -> str:
     return "none" if alike and float(np.abs(features).max(initial=0.0)) <= SHARED_SCALE else "standard"
 
 
-def _row_scaled(features: Features) -> Features:
-    sums = np.asarray(np.abs(features).sum(axis=1), dtype=np.float64).ravel()
-    factors = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0).astype(np.float32)
+def _sums(features: Features) -> NDArray[np.float64]:
+    return np.asarray(features.sum(axis=1), dtype=np.float64).ravel()
+
+
+def _divided(features: Features, sizes: NDArray[np.float64]) -> Features:
+    """Every row divided by its size; rows of size 0 become 0."""
+    factors = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0).astype(np.float32)
     if isinstance(features, np.ndarray):
         return features * factors[:, None]
     return sp.csr_array(sp.diags_array(factors) @ features)
