@@ -86,13 +86,10 @@ def show() -> None:
     for graph in GRAPHS:
         cells = []
         for method, (noise, rate) in columns:
-            found = {
-                scaling: [r.validation_accuracy for r in rows if (*r.place[:4], r.scaling) == asked]
-                for scaling in SCALINGS
-                if (asked := (method, graph, noise, rate, scaling))
-            }
-            means = [f"{100 * statistics.fmean(values):.1f}" for values in found.values() if values]
-            cells.append(" → ".join(means) or "–")
+            of_cell = [row for row in rows if row.place[:4] == (method, graph, noise, rate)]
+            found = [[row.validation_accuracy for row in of_cell if row.scaling == scaling] for scaling in SCALINGS]
+            means = [f"{100 * statistics.fmean(values):.1f}" for values in found if values]
+            cells.append(" → ".join(means) if len(means) == len(SCALINGS) else "–")
         print(f"| {graph} | {' | '.join(cells)} |")
 
 
