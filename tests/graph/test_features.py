@@ -80,6 +80,8 @@ def test_a_constant_column_becomes_zero():
         (DENSE, "none"),  # one scale already
         (DENSE * [1, 1, 1, 1000], "standard"),  # one column in another unit
         (DENSE * 1000, "standard"),  # one scale, but far from that of the initial weights
+        (DENSE / 1000, "standard"),
+        (normalize(DENSE), "none"),  # embeddings of length 1
         (np.zeros((6, 4)), "none"),
     ],
 )

@@ -18,7 +18,8 @@ SCALINGS = ("none", "row", "length", "standard", AUTO)
 """The names :func:`scale_features` knows."""
 
 SHARED_SCALE = 10.0
-"""Columns whose spread is within this factor of the median's, and values up to it, count as being on one scale."""
+"""Columns whose spread is within this factor of the median's count as being on one scale; values up to it, and rows
+that are longer than its inverse, as being on that of the initial weights."""
 
 BLOCK = 2**22
 """Entries whose squares are held at a time."""
@@ -55,9 +56,13 @@ def suitable_scaling(features: Features) -> str:
         return "length" if features.nnz == 0 or float(features.data.min()) >= 0 else "standard"
     spread = features.std(axis=0)
     spread = spread[spread > 0]
+    if spread.size == 0:
+        return "none"
     # Standardising pixels would blow up those that are nearly always blank; columns in different units need it.
-    alike = spread.size == 0 or float(spread.max()) <= SHARED_SCALE * float(np.median(spread))
-    return "none" if alike and float(np.abs(features).max(initial=0.0)) <= SHARED_SCALE else "standard"
+    alike = float(spread.max()) <= SHARED_SCALE * float(np.median(spread))
+    length = float(np.linalg.norm(spread))  # how far a row is from the mean of all
+    fits = length >= 1 / SHARED_SCALE and float(np.abs(features).max()) <= SHARED_SCALE
+    return "none" if alike and fits else "standard"
 
 
 def _sums(features: Features) -> NDArray[np.float64]:
