@@ -214,7 +214,8 @@ def _scaling(facts: dict[str, Any], graph: Graph) -> str:
     """What was done to the features. Files of before may say "auto", which took ``row`` for sparse ones then."""
     if facts["scaling"] != AUTO:
         return str(facts["scaling"])
-    return {"length": "row"}.get(found := suitable_scaling(graph.features), found)
+    now = suitable_scaling(graph.features)
+    return "row" if now == "length" else now
 
 
 def _load_state(path: Path, method: Method, tensors: dict[str, Tensor]) -> None:
