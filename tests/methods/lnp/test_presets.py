@@ -27,6 +27,12 @@ def test_ablations_remove_what_they_say(batch, method: str, variant: str) -> Non
     assert isinstance(model.posterior, ConcatenatedPosterior) == (variant == "nv")
 
 
+def test_an_ablation_goes_on_top_of_any_configuration() -> None:
+    """What is tuned may judge labels in a way that needs prototypes."""
+    for changes in VARIANTS.values():
+        assert make_config("lnp-v2", {"told": False, **changes}).told == ("fusion" in changes)
+
+
 def test_unweighted_cross_entropy_is_plain_cross_entropy(batch) -> None:  # type: ignore[no-untyped-def]
     config = make_config("lnp-v2", {"dropout": 0.0, "lambda_1": 1.0, "odds_power": 0.0}, preset="nw")
     model = create_method("lnp-v2", config, batch, Seeds(0).generator("initialisation"))

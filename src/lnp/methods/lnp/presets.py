@@ -9,7 +9,7 @@ VARIANTS: dict[str, dict[str, object]] = {
     "np": {"lambda_2": 0.0},
     "nc": {"lambda_3": 0.0},
     "nw": {"weights": "one"},
-    "nv": {"fusion": "concatenation"},
+    "nv": {"fusion": "concatenation", "told": True},  # there is no other judge without prototypes
 }
 """No L_CE(P_φ, Y_N); no prior knowledge; no contrastive loss; no weight w; no prototype vectors."""
 
