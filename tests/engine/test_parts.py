@@ -58,6 +58,7 @@ def assert_equal_runs(first: tuple[Method, FitResult], second: tuple[Method, Fit
         ("lnp-v2", {}),
         ("lnp-v2", {"loop_weight": 5.0}),
         ("lnp-v2", {"layers": 3, "similarity": "minmax", "delta": 0.3, "expectation": "exact"}),
+        ("lnp-v2", {"similarity": "minmax", "delta": 0.3, "told": False}),
         ("lnp-v2", {"kl_nodes": "outside-noisy", "negatives": 0, "grown_as": "noisy", "layers": 1}),
         ("lnp-v1", {"backbone": "h2gcn"}),
         ("lnp-v2", {"backbone": "sign"}),
@@ -84,11 +85,13 @@ def test_so_it_is_for_other_methods_without_dropout(toy_task, name: str, batch: 
     assert_equal_runs(train(toy_task, name, "full", **options), train(toy_task, name, batch, **options))
 
 
-@pytest.mark.parametrize("name", ["lnp-v1", "lnp-v2", "joint"])
-def test_the_loss_of_many_parts_is_that_of_the_whole_graph_before_the_first_step(toy_task, name: str) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize(("name", "told"), [("lnp-v1", True), ("lnp-v2", True), ("lnp-v2", False), ("joint", True)])
+def test_the_loss_of_many_parts_is_that_of_the_whole_graph_before_the_first_step(  # type: ignore[no-untyped-def]
+    toy_task, name: str, told: bool
+) -> None:
     options: dict[str, object] = {"dropout": 0.0}
     if name != "joint":
-        options |= {"lambda_3": 0.0, "similarity": "minmax"}  # negatives come from the part itself
+        options |= {"lambda_3": 0.0, "similarity": "minmax", "told": told}  # negatives come from the part itself
     method, feed = prepare(toy_task, name, "full", **options)
     method.train()
     expected = method.loss(feed.batch, Seeds(0).randomness())  # type: ignore[operator]
