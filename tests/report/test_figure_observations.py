@@ -118,6 +118,13 @@ def test_a_noisy_pair_counts_as_stable_within_its_errors(runs) -> None:
     assert figure_observations(rows, "paper")[0].verdict == HOLDS  # 3 points apart, errors of 5 each
 
 
+@pytest.mark.parametrize(("more", "single"), [([], True), ([70.5], False)])
+def test_single_runs_are_called_so_where_errors_are_allowed_for(runs, more: list[float], single: bool) -> None:
+    rows = runs("figure-clean-size", "citeseer", 0.4, "lnp-v2", [70.0, *more], part="a/trusted=20")
+    rows += runs("figure-clean-size", "citeseer", 0.4, "lnp-v2", [71.0, *more], part="a/trusted=100")
+    assert ["single runs" in found.sentence for found in figure_observations(rows, "paper")[:2]] == [single, single]
+
+
 def test_every_size_is_a_case_against_the_best_baseline(runs) -> None:
     rows = []
     for size, lpm in ((20, 60.0), (100, 75.0)):

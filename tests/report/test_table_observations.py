@@ -6,8 +6,9 @@ import pytest
 
 from lnp.experiments.tables import load_table
 from lnp.report.comparison import compare
+from lnp.report.measured import Difference
 from lnp.report.observations import FAILS, HOLDS, UNKNOWN
-from lnp.report.table_observations import table_observations
+from lnp.report.table_observations import _mean, table_observations
 
 
 @pytest.fixture
@@ -70,3 +71,9 @@ def test_nothing_run_is_nothing_said(runs) -> None:
     only_gcn = compare(load_table("table-2"), "paper", runs("table-2", "cora", 0.2, "gcn", [80.0]))
     assert {one.verdict for one in table_observations([only_gcn], "paper")} == {UNKNOWN}
     assert table_observations([only_gcn], "strict") == []
+
+
+def test_the_mean_of_leads_is_off_by_what_each_of_them_is() -> None:
+    mean = _mean([Difference(1.0, 3.0), Difference(3.0, 4.0)])
+    assert (mean.mean, mean.error) == (2.0, 2.5)  # √(3² + 4²) / 2
+    assert _mean([Difference(1.0, 3.0), Difference(3.0, None)]).error is None

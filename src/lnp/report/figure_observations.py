@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from lnp.report.comparison import LNP_METHODS
 from lnp.report.measured import ERRORS, Difference, Measured, difference
@@ -160,6 +160,7 @@ def _clean_size(rows: Sequence[ResultRow], protocol: str) -> list[Observation]:
             what=f"the largest T_C gains at most {STABLE:g} points or two standard errors over the smallest",
             expected=8,
             detail=_told(list(gains.items())),
+            single_runs=_are_single_runs(ends.values()),
         ),
         judge(
             SIZE,
@@ -187,12 +188,18 @@ def _stable(group: str, protocol: str, claim: str, curves: dict[str, list[SweepP
         what=f"the best and the worst are at most {STABLE:g} points or two standard errors apart",
         expected=expected,
         detail=_told(list(spreads.items())),
+        single_runs=_are_single_runs(spans.values()),
     )
 
 
 def _allowance(first: SweepPoint, second: SweepPoint) -> float:
     error = difference(first.measured, second.measured).error
     return max(STABLE, ERRORS * error) if error is not None else STABLE
+
+
+def _are_single_runs(pairs: Iterable[tuple[SweepPoint, SweepPoint]]) -> bool:
+    """What is allowed for chance is in the cases already, so they have no standard error that would tell."""
+    return all(point.measured.runs == 1 for pair in pairs for point in pair)
 
 
 def _told(values: Sequence[tuple[str, float]]) -> str:

@@ -67,6 +67,7 @@ def judge(
     expected: int = 0,
     published: Sequence[Case] = (),
     detail: str = "",
+    single_runs: bool | None = None,
 ) -> Observation:
     """Counts the cases and writes the sentence.
 
@@ -80,6 +81,7 @@ def judge(
         expected: How many cases there should be.
         published: The same cases by the paper's own figures.
         detail: Numbers to add.
+        single_runs: Whether all cases are of single runs; ``None``: if none has a standard error.
     """
     cases = tuple(cases)
     if not cases:
@@ -96,7 +98,7 @@ def judge(
         mean = statistics.fmean(case.difference.value for case in cases)
         parts.append(f"The mean difference is {signed(mean)} points.")
         parts.extend(_exceptions(cases))
-    if _single_runs(cases):
+    if _without_errors(cases) if single_runs is None else single_runs:
         parts.append("These are single runs, so differences of a point or two may be chance.")
     if published:
         count = sum(case.favours for case in published)
@@ -116,12 +118,12 @@ def signed(value: float, digits: int = 1) -> str:
     return ("+" if value > 0 else "−") + text
 
 
-def _single_runs(cases: Sequence[Case]) -> bool:
+def _without_errors(cases: Sequence[Case]) -> bool:
     return all(case.difference.side == "unknown" for case in cases)
 
 
 def _clearly(cases: Sequence[Case]) -> str:
-    if _single_runs(cases):
+    if _without_errors(cases):
         return ""
     sides = [case.difference.side for case in cases]
     above, below = sides.count("above"), sides.count("below")

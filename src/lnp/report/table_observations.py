@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
@@ -144,15 +145,22 @@ def _others(tables: Sequence[Comparison]) -> list[str]:
     return [method for method in tables[0].methods if method not in LNP_METHODS]
 
 
+def _mean(leads: Sequence[Difference]) -> Measured:
+    """The mean of some leads; what it may be off by follows from what each of them may, where that is known."""
+    errors = [lead.error for lead in leads if lead.error is not None]
+    error = math.hypot(*errors) / len(leads) if len(errors) == len(leads) else None
+    return Measured(statistics.fmean(lead.value for lead in leads), error, 1)
+
+
 def _growing_lead(table: Comparison, protocol: str) -> Observation:
     def cases(source: Source | None) -> list[Case]:
-        leads: dict[str, dict[bool, list[float]]] = {}
+        leads: dict[str, dict[bool, list[Difference]]] = {}
         for dataset, rate in table.places:
             lead = _ahead_of_all(table)(_row(table, (dataset, rate), source), dataset, rate)
             if lead is not None:
-                leads.setdefault(dataset, {}).setdefault(rate >= HIGH, []).append(lead.value)
+                leads.setdefault(dataset, {}).setdefault(rate >= HIGH, []).append(lead)
         return [
-            Case(dataset, Difference(statistics.fmean(lead[True]) - statistics.fmean(lead[False]), None))
+            Case(dataset, difference(_mean(lead[True]), _mean(lead[False])))
             for dataset, lead in leads.items()
             if len(lead) == 2
         ]
