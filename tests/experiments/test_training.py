@@ -82,16 +82,27 @@ def test_more_seeds_of_the_same_run_may_follow(tmp_path: Path) -> None:
     assert watch.epochs == {"seed 1 of 2": 0, "seed 2 of 2": 3}
 
 
-def test_a_folder_of_a_version_that_knew_fewer_options_goes_on(tmp_path: Path) -> None:
-    options = {"epochs": 2, "fine_tune_epochs": 0}
-    train_seeds(make_spec(options=options), 1, folder=tmp_path)
+@pytest.mark.parametrize(
+    ("method", "change", "message"),
+    [
+        ("gcn", {"links_width": 8}, "links_width 0 instead of 8"),
+        ("lnp-v2", {"told": False}, "told True instead of False"),
+    ],
+)
+def test_a_folder_of_a_version_that_knew_fewer_options_goes_on(
+    tmp_path: Path, method: str, change: dict[str, object], message: str
+) -> None:
+    options: dict[str, object] = {"epochs": 2}
+    train_seeds(make_spec(method=method, options=options), 1, folder=tmp_path)
     written = json.loads((tmp_path / "spec.json").read_text())
-    for name in LATER:
+    missing = LATER.keys() & written["config"].keys()
+    assert missing >= change.keys()
+    for name in missing:
         del written["config"][name]
     (tmp_path / "spec.json").write_text(json.dumps(written))
-    assert len(train_seeds(make_spec(options=options), 2, folder=tmp_path)) == 2
-    with pytest.raises(ConfigError, match="links_width 0 instead of 8"):
-        train_seeds(make_spec(options={**options, "links_width": 8}), 2, folder=tmp_path)
+    assert len(train_seeds(make_spec(method=method, options=options), 2, folder=tmp_path)) == 2
+    with pytest.raises(ConfigError, match=message):
+        train_seeds(make_spec(method=method, options={**options, **change}), 2, folder=tmp_path)
 
 
 def test_a_folder_begun_under_another_rule_of_strict_is_refused(tmp_path: Path) -> None:
