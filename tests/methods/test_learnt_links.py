@@ -11,7 +11,6 @@ from lnp.methods.batch import Batch, full_batch
 from lnp.methods.learnt_links import LearnsLinks, LearntLinksConfig, listed_pairs
 from lnp.methods.nrgnn import NRGNN, NRGNNConfig
 from lnp.methods.rtgnn import RTGNN, RTGNNConfig
-from lnp.nn.edge_predictor import edge_loss, sample_non_edges
 from lnp.nn.weighted_graph import Pairs
 from lnp.seeds import Seeds
 
@@ -65,14 +64,14 @@ def test_weights_below_the_threshold_are_no_links(batch: Batch) -> None:
         assert torch.equal(weighted, plain) is not linked
 
 
-def test_the_edge_term_is_the_weighted_loss_of_edges_and_of_what_is_drawn(batch: Batch) -> None:
+def test_the_edge_term_is_the_weighted_loss_of_edges_and_of_so_many_non_edges_per_node(batch: Batch) -> None:
     method, vectors = build(batch, edge_term=0.7, negatives=5), torch.randn(batch.node_count, 4)
-    found = method.edge_terms(batch, vectors, Seeds(3).randomness())
-    graph, draws = batch.graph.graph, Seeds(3).randomness().sampling
-    non_edges = Pairs(*sample_non_edges(graph.adjacency, 5 * batch.node_count, draws), batch.node_count, "cpu")
-    expected = 0.7 * edge_loss(vectors, Pairs(*graph.edges, graph.node_count, "cpu"), non_edges)
-    assert found["edges"].item() == pytest.approx(expected.item(), rel=1e-6)
-    assert build(batch, edge_term=0).edge_terms(batch, vectors, Seeds(3).randomness()) == {}
+    n, linked = batch.node_count, torch.from_numpy(np.triu(dense(batch), 1)).bool()
+    dots, apart = vectors @ vectors.T, torch.ones(n, n).triu(1).bool() & ~linked
+    sums = (dots[linked] - 1).square().sum() + 5 / n * dots[apart].square().sum()
+    expected = 0.7 * sums * n / (linked.sum() + 5 / n * apart.sum())
+    assert method.edge_terms(batch, vectors)["edges"].item() == pytest.approx(expected.item(), rel=1e-5)
+    assert build(batch, edge_term=0).edge_terms(batch, vectors) == {}
 
 
 def test_what_belongs_to_a_graph_is_built_anew_for_another(batch: Batch, toy_task) -> None:  # type: ignore[no-untyped-def]

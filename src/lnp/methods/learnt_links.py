@@ -12,11 +12,11 @@ from lnp.errors import ConfigError, check_range
 from lnp.methods.base import Method, Terms
 from lnp.methods.batch import Batch
 from lnp.methods.fine_tuning import FineTunedConfig
-from lnp.nn.edge_predictor import EdgePredictor, edge_loss, link_weights, sample_non_edges
+from lnp.nn.edge_predictor import EdgePredictor, edge_loss, link_weights
 from lnp.nn.graph_tensors import GraphTensors
 from lnp.nn.sparse import SparseMatrix
 from lnp.nn.weighted_graph import Pairs, WeightedGraph, WeightedPairs, looped_adjacency, new_pairs
-from lnp.seeds import Generator, Randomness
+from lnp.seeds import Generator
 
 __all__ = ["LearnsLinks", "LearntLinksConfig", "listed_pairs"]
 
@@ -28,7 +28,7 @@ class LearntLinksConfig(FineTunedConfig):
     Args:
         link_threshold: Below it the weight of a link counts as 0.
         edge_term: Weight of the edge predictor's loss.
-        negatives: Non-edges drawn per node and epoch (half of them are kept).
+        negatives: Non-edges per node that the edge predictor learns from (half of them count).
         edge_hidden: Width of the edge predictor.
     """
 
@@ -93,15 +93,13 @@ class LearnsLinks(Method):
         parts = [part for part in links if len(part.pairs)]
         return WeightedGraph(self._fixed(batch)[0], parts, self.config.normalisation, self.config.loop_weight)
 
-    def edge_terms(self, batch: Batch, vectors: Tensor, randomness: Randomness) -> Terms:
-        """The edge predictor's loss on edges and on non-edges drawn for this epoch; nothing where its weight is 0."""
+    def edge_terms(self, batch: Batch, vectors: Tensor) -> Terms:
+        """The edge predictor's loss; nothing where its weight is 0."""
         config = self.config
         if config.edge_term == 0:
             return {}
-        adjacency = batch.graph.graph.adjacency
-        drawn = sample_non_edges(adjacency, config.negatives * batch.node_count, randomness.sampling)
-        non_edges = Pairs(*drawn, batch.node_count, batch.graph.device)
-        return {"edges": config.edge_term * edge_loss(vectors, self._fixed(batch)[1], non_edges)}
+        loss = edge_loss(vectors, self._fixed(batch)[1], config.negatives * batch.node_count)
+        return {"edges": config.edge_term * loss}
 
     def _fixed(self, batch: Batch) -> tuple[SparseMatrix, Pairs]:
         """A + λ I and the edges, built once per graph."""

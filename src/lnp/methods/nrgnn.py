@@ -52,7 +52,7 @@ class NRGNNConfig(LearntLinksConfig):
         confidence: p_u, above which a prediction of the miner becomes a pseudo label; 1 for none.
         edge_term: α, the weight of the edge predictor's loss.
         pseudo_term: β, the weight of the loss on pseudo labels.
-        negatives: n_n, non-edges drawn per node and epoch (half of them are kept).
+        negatives: n_n, non-edges per node that the edge predictor learns from (half of them count).
         edge_hidden: Width of the edge predictor.
         edge_gradient: Whether the classification losses reach the edge predictor through the weights of links.
         refresh_every: Epochs between looks at the miner; more saves time on large graphs.
@@ -130,7 +130,7 @@ class NRGNN(LearnsLinks):
             "noisy_ce": cross_entropy(logits[batch.noisy], batch.noisy_labels).mean(),
             "miner_ce": cross_entropy(mined[batch.noisy], batch.noisy_labels).mean(),
         }
-        terms |= self.edge_terms(batch, vectors, randomness)
+        terms |= self.edge_terms(batch, vectors)
         pseudo = self.pseudo_labelled()
         if config.pseudo_term > 0 and pseudo.numel() > 0:
             soft = -(self.mined[pseudo] * logits[pseudo].log_softmax(dim=1)).sum(dim=1)

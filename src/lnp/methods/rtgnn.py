@@ -55,7 +55,7 @@ class RTGNNConfig(LearntLinksConfig):
             compared with its square).
         edge_term: Weight of the edge predictor's loss.
         agreement: λ, the weight of agreement between the networks and with neighbours.
-        negatives: Non-edges drawn per node and epoch (half of them are kept).
+        negatives: Non-edges per node that the edge predictor learns from (half of them count).
         edge_hidden: Width of the edge predictor.
     """
 
@@ -115,7 +115,7 @@ class RTGNN(LearnsLinks):
         if progress > 0:
             together = symmetric_divergence(z1[batch.noisy], z2[batch.noisy]).mean()
             terms["agreement"] = config.agreement * together
-        terms |= self.edge_terms(batch, vectors, randomness)
+        terms |= self.edge_terms(batch, vectors)
         pseudo, labels = self._pseudo_labels(batch, z1.detach(), z2.detach())
         if pseudo.numel() > 0:
             both = cross_entropy(z1[pseudo], labels) + cross_entropy(z2[pseudo], labels)
