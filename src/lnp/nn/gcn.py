@@ -11,6 +11,7 @@ from lnp.nn.activation import relu_dropout_
 from lnp.nn.backbone import Backbone, BackboneSpec
 from lnp.nn.dropout import dropout
 from lnp.nn.graph_tensors import GraphTensors, InputFeatures
+from lnp.nn.kept_product import KeptProduct
 from lnp.nn.linear import Linear, multiply
 from lnp.nn.recompute import recomputed
 from lnp.nn.scratch import Scratch
@@ -40,6 +41,7 @@ class GCN(Backbone):
         )
         self.dropout = spec.dropout
         self.propagation = spec.propagation
+        self.first_product = KeptProduct()
 
     def embed(
         self, graph: GraphTensors, generator: Generator | None = None, *, propagation: Multiplier | None = None
@@ -103,6 +105,8 @@ class GCN(Backbone):
             last = number == len(layers) - 1
             if number == 0 and first is not None:
                 product = multiply(first if rows is None or not last else first[rows], layer.weight)
+            elif number == 0 and not last and not lean and not graph.recompute:
+                product = self.first_product((graph.features, propagation), layer.weight)
             else:
                 product = (ends if last else propagation) @ multiply(hidden, layer.weight)
             values = product.add_(layer.bias) if lean else product + layer.bias

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from lnp.nn.dropout import dropout
+from lnp.nn.kept_product import KeptProduct
 from lnp.nn.linear import Linear
 from lnp.nn.sparse import Multiplier
 from lnp.seeds import Generator
@@ -29,9 +30,12 @@ class Path(nn.Module):
         self.outer = Linear(width, outputs, generator, bias=False)
         nn.init.zeros_(self.outer.weight)
         self.rate = rate
+        self.first_product = KeptProduct()
 
     def forward(self, matrix: Tensor | Multiplier, generator: Generator | None) -> Tensor:
         """What is added to a network's outputs."""
-        hidden = dropout(self.inner(matrix).relu(), self.rate, generator if self.training else None)
+        assert self.inner.bias is not None
+        inner = self.first_product((matrix,), self.inner.weight) + self.inner.bias
+        hidden = dropout(inner.relu(), self.rate, generator if self.training else None)
         outputs: Tensor = self.outer(hidden)
         return outputs

@@ -72,8 +72,12 @@ def _convolve(
     """The outputs of all graph convolutions, one behind the other in each row."""
     hidden: Tensor | None = None
     for number, layers in enumerate(zip(*map(_linear, gcns), strict=True)):
-        product = multiply(graph.features, _weights(layers)) if hidden is None else _each(hidden, layers)
-        values = propagation @ product + _biases(layers)
+        if hidden is None:
+            weights = (layer.weight for layer in layers)
+            product = gcns[0].first_product((graph.features, propagation), *weights)
+        else:
+            product = propagation @ _each(hidden, layers)
+        values = product + _biases(layers)
         if number == len(factors):
             return values
         hidden = _dropped(values.relu(), factors[number])
@@ -83,7 +87,8 @@ def _convolve(
 def _add(paths: Sequence[Path], matrix: InputFeatures, factors: Tensor | None) -> Tensor:
     """What all paths add to the logits, one behind the other in each row."""
     inner = [path.inner for path in paths]
-    hidden = (multiply(matrix, _weights(inner)) + _biases(inner)).relu()
+    product = paths[0].first_product((matrix,), *(one.weight for one in inner))
+    hidden = (product + _biases(inner)).relu()
     return _each(_dropped(hidden, factors), [path.outer for path in paths])
 
 
@@ -95,10 +100,6 @@ def _each(values: Tensor, linear: Sequence[Linear]) -> Tensor:
 
 def _linear(gcn: GCN) -> list[Linear]:
     return [layer for layer in gcn.layers if isinstance(layer, Linear)]
-
-
-def _weights(linear: Sequence[Linear]) -> Tensor:
-    return torch.cat([one.weight for one in linear], dim=1)
 
 
 def _biases(linear: Sequence[Linear]) -> Tensor:
