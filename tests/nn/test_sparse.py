@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import torch
 from torch.autograd import grad
 
-from lnp.nn.sparse import WIDE, SparseMatrix
+from lnp.nn.sparse import BLOCK, LONG, WIDE, SparseMatrix
 
 
 def random_matrix(rows: int, columns: int, seed: int = 0) -> sp.csr_array:
@@ -144,3 +144,18 @@ def test_transpose_and_rows_with_their_gradients() -> None:
         weights = torch.linspace(-1, 1, product.numel()).view_as(product)
         (gradient,) = torch.autograd.grad((product * weights).sum(), values)
         np.testing.assert_allclose(gradient.numpy(), theirs.T @ weights.numpy(), atol=1e-6)
+
+
+@pytest.mark.parametrize("width", [BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 5])
+@pytest.mark.parametrize("columns", [LONG, 4 * LONG])
+def test_long_rows_are_multiplied_in_blocks_to_the_same_bits(width: int, columns: int) -> None:
+    """With 0.4 entries a place rows are short in the first matrix and long in the second."""
+    csr = random_matrix(11, columns)
+    assert (csr.nnz >= LONG * 11) is (columns == 4 * LONG)
+    dense = torch.tensor(np.random.default_rng(4).normal(size=(columns, width)), dtype=torch.float32)
+    product = SparseMatrix.from_scipy(csr) @ dense
+    np.testing.assert_allclose(product.numpy(), csr.toarray().astype(np.float64) @ dense.double().numpy(), atol=1e-4)
+    apart = [
+        SparseMatrix.from_scipy(csr) @ part.contiguous() for part in dense.split(WIDE, dim=1) if part.shape[1] == WIDE
+    ]
+    assert torch.equal(product[:, : WIDE * len(apart)], torch.cat(apart, dim=1))

@@ -41,18 +41,39 @@ class H2GCN(Backbone):
     def embed(self, graph: GraphTensors, generator: Generator | None = None) -> Tensor:
         """All rounds side by side."""
         source = self.dropout_source(generator)
-        one_hop, two_hop = graph.propagation("one-hop"), graph.two_hop(self.two_hop)
-        current = self.ego(graph.features).relu()
-        blocks = [current]
-        for k in range(self.rounds):
-            current = dropout(current, self.dropout, source)
-            current = torch.cat([one_hop @ current, two_hop @ current], dim=1)
-            current = self.norms[k](current) if k < self.rounds - 1 else dropout(current, self.dropout, source)
-            blocks.append(current)
-        rows = current.shape[0]  # all nodes, or a part's own: each propagation of a part leaves out its outermost nodes
-        return torch.cat([block[:rows] for block in blocks], dim=1)
+        blocks = self._before_last(graph, source)
+        last = self._round(graph, dropout(blocks[-1], self.dropout, source))
+        return _side_by_side([*blocks, dropout(last, self.dropout, source)])
 
     def forward(self, graph: GraphTensors, generator: Generator | None = None) -> Tensor:
         """The outputs Z."""
-        outputs: Tensor = self.readout(self.embed(graph, generator))
-        return outputs
+        if self.training:
+            outputs: Tensor = self.readout(self.embed(graph, generator))
+            return outputs
+        # Nothing is dropped between the last round and the last map, so S (R W) takes the place of (S R) W: in most of
+        # what an evaluation costs, columns for classes instead of twice those of the round before.
+        blocks = self._before_last(graph, None)
+        before, current = _side_by_side(blocks), blocks[-1]
+        weight, bias = self.readout.weight, self.readout.bias
+        assert bias is not None
+        widths = [before.shape[1], current.shape[1], current.shape[1]]
+        of_before, of_one_hop, of_two_hop = torch.split(weight, widths)
+        near = graph.propagation("one-hop") @ (current @ of_one_hop)
+        far = graph.two_hop(self.two_hop) @ (current @ of_two_hop)
+        result: Tensor = before[: near.shape[0]] @ of_before + near + far + bias
+        return result
+
+    def _before_last(self, graph: GraphTensors, source: Generator | None) -> list[Tensor]:
+        """R_0 and all rounds but the last."""
+        blocks = [self.ego(graph.features).relu()]
+        for norm in self.norms:
+            blocks.append(norm(self._round(graph, dropout(blocks[-1], self.dropout, source))))
+        return blocks
+
+    def _round(self, graph: GraphTensors, current: Tensor) -> Tensor:
+        return torch.cat([graph.propagation("one-hop") @ current, graph.two_hop(self.two_hop) @ current], dim=1)
+
+
+def _side_by_side(blocks: list[Tensor]) -> Tensor:
+    rows = blocks[-1].shape[0]  # all nodes, or a part's own: each propagation of a part leaves out its outermost nodes
+    return torch.cat([block[:rows] for block in blocks], dim=1)
