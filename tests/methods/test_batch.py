@@ -68,3 +68,19 @@ def test_a_part_knows_its_own_rows_and_their_numbers(tiny_graph) -> None:
     assert part.numbers(part.noisy).tolist() == [2]
     assert part.own_rows(nodes).tolist() == [4, 2, 5]
     assert part.outside_noisy.tolist() == [0, 2]  # neighbours are in no set
+
+
+def test_every_class_of_the_trusted_nodes_has_the_same_share(tiny_graph) -> None:
+    trusted = ObservedLabels([0, 1, 1, 1, 0, 1, 2], np.arange(7) < 6, class_count=3)
+    batch = full_batch(tiny_graph, trusted, np.array([6]))
+    assert batch.trusted_divisors.tolist() == [4, 8, 8, 8, 4, 8]
+    assert not batch.trusts_every_class  # nobody is known to be of class 2
+    assert full_batch(tiny_graph, replace(trusted, trusted=np.ones(7, bool)), np.array([6])).trusts_every_class
+    assert batch.labelled.tolist() == [6, 0, 1, 2, 3, 4, 5]
+
+
+def test_what_a_batch_keeps_is_that_of_its_own_labels(tiny_graph) -> None:
+    batch = full_batch(tiny_graph, OBSERVED, TRAIN)
+    assert batch.noisy_labels.tolist() == [0, 2]
+    other = replace(batch, given=torch.tensor([2, 1, 0, UNKNOWN, 1, UNKNOWN, UNKNOWN]))
+    assert other.noisy_labels.tolist() == [2, 0]

@@ -159,3 +159,12 @@ def test_long_rows_are_multiplied_in_blocks_to_the_same_bits(width: int, columns
         SparseMatrix.from_scipy(csr) @ part.contiguous() for part in dense.split(WIDE, dim=1) if part.shape[1] == WIDE
     ]
     assert torch.equal(product[:, : WIDE * len(apart)], torch.cat(apart, dim=1))
+
+
+@pytest.mark.parametrize("width", [3, WIDE, 2 * BLOCK])
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_a_blend_equals_the_dense_one(width: int, share: float) -> None:
+    csr, generator = random_matrix(7, 7), np.random.default_rng(5)
+    dense, other = (generator.normal(size=(7, width)).astype(np.float32) for _ in range(2))
+    found = SparseMatrix.from_scipy(csr).blend(torch.from_numpy(dense), torch.from_numpy(other), share)
+    np.testing.assert_allclose(found.numpy(), share * csr.toarray() @ dense + (1 - share) * other, atol=1e-5)

@@ -9,6 +9,7 @@ rest of the graph enters.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -105,15 +106,37 @@ class Batch:
         """The number of own rows."""
         return self.node_count if self.own is None else self.own
 
-    @property
+    @cached_property
     def noisy_labels(self) -> Tensor:
         """Y_N, in the order of ``noisy``."""
         return self.given[self.noisy]
 
-    @property
+    @cached_property
     def trusted_labels(self) -> Tensor:
         """Y_C, in the order of ``trusted``."""
         return self.given[self.trusted]
+
+    @cached_property
+    def labelled(self) -> Tensor:
+        """T_N, then T_C, as row numbers."""
+        return torch.cat([self.noisy, self.trusted])
+
+    @cached_property
+    def trusted_divisors(self) -> Tensor:
+        """What each node of T_C is divided by where every class counts as much: the inverses sum to 1.
+
+        >>> import torch
+        >>> given = torch.tensor([0, 2, 2, 2, 2, -1])
+        >>> Batch(None, given, torch.tensor([]), torch.arange(5), 3).trusted_divisors.tolist()
+        [2, 8, 8, 8, 8]
+        """
+        counts = self.trusted_labels.bincount()
+        return counts[self.trusted_labels] * (counts > 0).sum()
+
+    @cached_property
+    def trusts_every_class(self) -> bool:
+        """Whether T_C has a node of each class."""
+        return bool(self.trusted_labels.bincount(minlength=self.class_count).all())
 
     @property
     def outside_noisy(self) -> Tensor:

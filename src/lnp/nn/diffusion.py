@@ -51,12 +51,15 @@ def diffuse(
         bounds: The lower and the upper end of the clamp.
         fixed: ``(n,)`` mask of rows that are set back to Y after every step.
     """
-    current, source = seeds, (1 - alpha) * seeds
+    current = seeds
     held = None if fixed is None else fixed.nonzero().squeeze(1)
     for _ in range(steps):
-        current = matrix @ current
-        if alpha != 1:
-            current.mul_(alpha).add_(source)
+        if isinstance(matrix, SparseMatrix) and alpha != 1:
+            current = matrix.blend(current, seeds, alpha)
+        else:
+            current = matrix @ current
+            if alpha != 1:
+                current.mul_(alpha).add_(seeds, alpha=1 - alpha)
         if bounds is not None:
             current.clamp_(*bounds)
         if held is not None:

@@ -82,6 +82,18 @@ class SparseMatrix:
         """Where the matrix lives."""
         return self._forward.device
 
+    def blend(self, dense: Tensor, other: Tensor, share: float) -> Tensor:
+        r""":math:`\alpha A B + (1 - \alpha) C` in one step, without gradient.
+
+        Args:
+            dense: B.
+            other: C.
+            share: :math:`\alpha`.
+        """
+        if _is_wide(self._forward, dense):
+            return csr_product(self._forward, dense).mul_(share).add_(other, alpha=1 - share)
+        return torch.addmm(other, self._forward, dense, beta=1 - share, alpha=share)
+
     def __matmul__(self, dense: Tensor) -> Tensor:
         # Only the second form works under torch.func; binding its arguments takes longer than a small product.
         function = _TransformableProduct if transformed() else _SparseTimesDense
@@ -125,7 +137,7 @@ class _TransformableProduct(_SparseTimesDense):
 
 def csr_product(csr: Tensor, dense: Tensor) -> Tensor:
     """A CSR tensor times a dense matrix, without gradient."""
-    if dense.shape[1] >= WIDE and dense.device.type == "cpu" and dense.dtype == csr.dtype:
+    if _is_wide(csr, dense):
         if dense.shape[1] <= BLOCK or csr.values().numel() < LONG * csr.shape[0]:
             return _sums(csr, dense)
         product = dense.new_empty(csr.shape[0], dense.shape[1])
@@ -136,6 +148,11 @@ def csr_product(csr: Tensor, dense: Tensor) -> Tensor:
     # csr @ dense would pass over the product twice to fill it with zeros before it starts.
     product = dense.new_empty(csr.shape[0], dense.shape[1])
     return torch.addmm(product, csr, dense, beta=0, out=product)
+
+
+def _is_wide(csr: Tensor, dense: Tensor) -> bool:
+    """Whether summing rows is the faster way to multiply."""
+    return dense.shape[1] >= WIDE and dense.device.type == "cpu" and dense.dtype == csr.dtype
 
 
 def _sums(csr: Tensor, dense: Tensor) -> Tensor:

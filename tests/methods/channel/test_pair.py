@@ -57,15 +57,18 @@ def test_outputs_gradients_and_draws_are_the_same(
 
 def products(batch: Batch, compute, monkeypatch: pytest.MonkeyPatch) -> int:  # type: ignore[no-untyped-def]
     count = 0
-    plain = SparseMatrix.__matmul__
 
-    def counted(matrix: SparseMatrix, dense: torch.Tensor) -> torch.Tensor:
-        nonlocal count
-        count += 1
-        return plain(matrix, dense)
+    def counted(plain):  # type: ignore[no-untyped-def]
+        def multiply(*arguments: object) -> torch.Tensor:
+            nonlocal count
+            count += 1
+            return plain(*arguments)
+
+        return multiply
 
     with monkeypatch.context() as patch:
-        patch.setattr(SparseMatrix, "__matmul__", counted)
+        for name in ("__matmul__", "blend"):
+            patch.setattr(SparseMatrix, name, counted(getattr(SparseMatrix, name)))
         compute()
     return count
 

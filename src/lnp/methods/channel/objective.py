@@ -48,7 +48,7 @@ def trusted_weight(config: ChannelConfig, batch: Batch) -> float:
     The fewer labels there are that may be wrong, the less can be found out about how they go wrong, and the more of
     what is known comes from T_C. Not so where T_C lacks a class, which more weight on the others would push aside.
     """
-    if not bool(batch.trusted_labels.bincount(minlength=batch.class_count).all()):
+    if not batch.trusts_every_class:
         return config.trusted_weight
     return config.trusted_weight * max(1.0, MANY / max(1, batch.noisy.numel()))
 
@@ -66,11 +66,12 @@ def negative_log_likelihood(
         trusted_weight: λ.
     """
     # Rows of both terms are picked at once: the gradient of a pick fills a matrix of the size of Z.
-    sizes = [nodes.numel(), batch.trusted.numel()]
-    noisy, trusted = torch.split(logits[torch.cat([nodes, batch.trusted])], sizes)
+    everyone = nodes is batch.noisy
+    picked = batch.labelled if everyone else torch.cat([nodes, batch.trusted])
+    noisy, trusted = torch.split(logits.index_select(0, picked), [nodes.numel(), batch.trusted.numel()])
     terms: Terms = {}
     if nodes.numel() > 0:
-        given = batch.given[nodes]
+        given = batch.noisy_labels if everyone else batch.given[nodes]
         losses = cross_entropy(noisy, given) if transition is None else negative_log_marginal(noisy, given, transition)
         terms["marginal"] = losses.mean()
     return terms | _trusted_term(trusted, batch, trusted_weight)
@@ -96,15 +97,4 @@ def _trusted_term(logits: Tensor, batch: Batch, weight: float) -> Terms:
     if batch.trusted.numel() == 0 or weight == 0:
         return {}
     losses = cross_entropy(logits, batch.trusted_labels)
-    return {"trusted_ce": weight * (losses / _class_divisors(batch.trusted_labels)).sum()}
-
-
-def _class_divisors(labels: Tensor) -> Tensor:
-    """1 / v, one number per node: the size of its class times the number of classes.
-
-    >>> import torch
-    >>> _class_divisors(torch.tensor([0, 2, 2, 2, 2])).tolist()
-    [2, 8, 8, 8, 8]
-    """
-    counts = labels.bincount()
-    return counts[labels] * (counts > 0).sum()
+    return {"trusted_ce": weight * (losses / batch.trusted_divisors).sum()}
