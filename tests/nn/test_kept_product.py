@@ -127,6 +127,7 @@ def test_a_copy_of_a_network_goes_its_own_way():
     with torch.no_grad():
         holder.product(factors, weight)
     twin = copy.deepcopy(holder)
+    assert twin.product._known is None
     changed_by_adam(twin["w"])
     changed_by_adam(twin["w"])
     torch.testing.assert_close(twin.product(factors, twin["w"]), factors[0] @ twin["w"])

@@ -38,6 +38,9 @@ class KeptProduct:
     def __init__(self) -> None:
         self._known: _Known | None = None
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> KeptProduct:
+        return KeptProduct()  # nobody wants a copy of the matrices along with one of a network
+
     def __call__(self, factors: Sequence[Tensor | Multiplier], *weights: Tensor) -> Tensor:
         """The factors, applied one after the other to the weights.
 
