@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from row_file import load_rows, save_rows
+from row_file import RunRow, load_rows, save_rows
 
 from lnp.experiments.code_version import code_version
 from lnp.experiments.run import run
@@ -36,14 +36,9 @@ NOISES = (("flip", 0.2), ("uniform", 0.6))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class Row(RunRow):
     """One run."""
 
-    method: str
-    dataset: str
-    noise: str
-    rate: float
-    seed: int
     scaling: str
     validation_accuracy: float
     seconds: float

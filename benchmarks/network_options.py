@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from row_file import load_rows, save_rows
+from row_file import RunRow, load_rows, save_rows
 
 from lnp.experiments.code_version import code_version
 from lnp.experiments.run import run
@@ -48,14 +48,9 @@ VARIANTS = {"none": "smooth", "similar": "similar", "links": "links"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class Row(RunRow):
     """One run."""
 
-    method: str
-    dataset: str
-    noise: str
-    rate: float
-    seed: int
     option: str
     validation_accuracy: float
     seconds: float

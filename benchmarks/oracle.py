@@ -37,7 +37,7 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
-from row_file import load_rows, save_rows
+from row_file import RunRow, load_rows, save_rows
 from torch import Tensor
 
 from lnp.datasets.catalog import load_dataset
@@ -95,14 +95,9 @@ class Cell:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class Row(RunRow):
     """One run: ``score`` is that of the kept epoch on the validation nodes; ``seconds`` are processor time."""
 
-    method: str
-    dataset: str
-    noise: str
-    rate: float
-    seed: int
     oracle: str
     configuration: str
     score: float

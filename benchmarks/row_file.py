@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,17 @@ from lnp.engine.files import write_text
 
 KINDS = {"str": str, "int": int, "float": float}
 """The types of fields, as an annotation names them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRow:
+    """What every run is a run of; a benchmark adds what it compares and what it found."""
+
+    method: str
+    dataset: str
+    noise: str
+    rate: float
+    seed: int
 
 
 def load_rows(file: Path, row: type[Any]) -> list[Any]:

@@ -32,7 +32,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import torch
-from row_file import load_rows, save_rows
+from row_file import RunRow, load_rows, save_rows
 from torch import Tensor
 
 from lnp.datasets.catalog import load_dataset
@@ -61,14 +61,9 @@ PROTOCOL = "random"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class Row(RunRow):
     """One run: ``epoch`` is the one kept of the main stage, from 1; ``seconds`` are processor time for all rules."""
 
-    method: str
-    dataset: str
-    noise: str
-    rate: float
-    seed: int
     selection: str
     test_accuracy: float
     epoch: int

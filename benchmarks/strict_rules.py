@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from row_file import load_rows, save_rows
+from row_file import RunRow, load_rows, save_rows
 
 from lnp.experiments.run import run
 from lnp.experiments.spec import RunSpec
@@ -37,14 +37,9 @@ RULES = ("trusted", "val-given", "val-channel", "val-clean")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class Row(RunRow):
     """One run."""
 
-    method: str
-    dataset: str
-    noise: str
-    rate: float
-    seed: int
     selection: str
     validation_accuracy: float
 
