@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from lnp.nn.activation import relu_dropout_
+from lnp.nn.activation import relu_dropout, relu_dropout_
 from lnp.nn.dropout import dropout
 from lnp.seeds import Seeds
 
@@ -55,3 +55,16 @@ def test_second_derivatives() -> None:
 
     assert torch.autograd.gradcheck(outputs, (leaf,))
     assert torch.autograd.gradgradcheck(outputs, (leaf,))
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.5])
+def test_it_is_the_same_inside_torch_func(rate: float) -> None:
+    values = torch.from_numpy(np.random.default_rng(6).normal(size=(9, 5)).astype(np.float32))
+
+    def total(inputs: torch.Tensor) -> torch.Tensor:
+        return relu_dropout(inputs * 2, rate, Seeds(1).generator("dropout")).square().sum()
+
+    start = values.clone().requires_grad_()
+    (expected,) = torch.autograd.grad(total(start), start)
+    assert torch.equal(torch.func.grad(total)(values), expected)
+    assert expected.abs().sum() > 0

@@ -1,4 +1,4 @@
-r"""Relu and dropout as one step, for matrices so large that every further copy of them counts.
+r"""Relu and dropout as one step: every further copy of a hidden layer takes time, and on a large graph room.
 
 .. math:: y = f \odot \mathrm{relu}(a), \qquad
     \frac{\partial L}{\partial a} = \frac{256}{256 - t} \, [y > 0] \odot \frac{\partial L}{\partial y},
@@ -16,12 +16,27 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lnp.nn.dropout import dropout
+from lnp.nn.sparse import transformed
 from lnp.seeds import Generator
 
-__all__ = ["relu_dropout_"]
+__all__ = ["relu_dropout", "relu_dropout_"]
 
 BLOCK = 2**16
 """Entries whose factors are drawn at a time; a multiple of the eight that one random number serves."""
+
+
+def relu_dropout(values: Tensor, rate: float, generator: Generator | None) -> Tensor:
+    """``dropout(values.relu(), rate, generator)`` of values that nobody else needs: in place where that can be.
+
+    Args:
+        values: a.
+        rate: Share of entries that are dropped.
+        generator: Source of dropout; ``None`` in evaluation.
+    """
+    if transformed():
+        return dropout(values.relu(), rate, generator)
+    return relu_dropout_(values, rate, generator)
 
 
 def relu_dropout_(values: Tensor, rate: float, generator: Generator | None, *, block: int = BLOCK) -> Tensor:

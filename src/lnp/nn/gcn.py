@@ -7,9 +7,8 @@ from itertools import pairwise
 
 from torch import Tensor, nn
 
-from lnp.nn.activation import relu_dropout_
+from lnp.nn.activation import relu_dropout
 from lnp.nn.backbone import Backbone, BackboneSpec
-from lnp.nn.dropout import dropout
 from lnp.nn.graph_tensors import GraphTensors, InputFeatures
 from lnp.nn.kept_product import KeptProduct
 from lnp.nn.linear import Linear, multiply
@@ -112,9 +111,6 @@ class GCN(Backbone):
             values = product.add_(layer.bias) if lean else product + layer.bias
             if last:
                 return values
-            if lean:
-                hidden = relu_dropout_(values, self.dropout, source)
-            else:
-                hidden = dropout(values.relu(), self.dropout, source)
+            hidden = relu_dropout(values, self.dropout, source)
         assert isinstance(hidden, Tensor)
         return hidden

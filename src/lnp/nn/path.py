@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from lnp.nn.dropout import dropout
+from lnp.nn.activation import relu_dropout
 from lnp.nn.kept_product import KeptProduct
 from lnp.nn.linear import Linear
 from lnp.nn.sparse import Multiplier
@@ -36,6 +36,6 @@ class Path(nn.Module):
         """What is added to a network's outputs."""
         assert self.inner.bias is not None
         inner = self.first_product((matrix,), self.inner.weight) + self.inner.bias
-        hidden = dropout(inner.relu(), self.rate, generator if self.training else None)
+        hidden = relu_dropout(inner, self.rate, generator if self.training else None)
         outputs: Tensor = self.outer(hidden)
         return outputs

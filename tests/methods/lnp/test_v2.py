@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from lnp.methods.registry import create_method, make_config
@@ -23,9 +25,9 @@ def test_prior_is_drawn_to_the_clean_labels(batch) -> None:  # type: ignore[no-u
 
 def test_predictions_read_the_noisy_labels_of_noisy_nodes_only(batch) -> None:  # type: ignore[no-untyped-def]
     model = build(batch).eval()
+    given = batch.given.clone()
+    given[batch.noisy] = (given[batch.noisy] + 1) % 3
     with torch.no_grad():
-        before = model.predict(batch)
-        batch.given[batch.noisy] = (batch.given[batch.noisy] + 1) % 3
-        after = model.predict(batch)
+        before, after = model.predict(batch), model.predict(replace(batch, given=given))
     assert not torch.allclose(after[batch.noisy], before[batch.noisy])
     torch.testing.assert_close(after[batch.outside_noisy], before[batch.outside_noisy])
