@@ -112,6 +112,20 @@ def test_more_clean_labels_bring_little(runs, gain: float, verdict: str) -> None
     assert f"citeseer 0.4 {'+' if gain > 0 else '−'}{abs(gain)}" in enough.sentence
 
 
+def test_the_curves_by_rate_are_those_of_one_method(runs) -> None:
+    rows = [
+        row
+        for method, gain in (("lnp-v1", 20.0), ("lnp-v2", 1.0), ("lpm", 30.0))
+        for size, accuracy in ((20, 60.0), (100, 60.0 + gain))
+        for row in runs("figure-clean-size", "citeseer", 0.4, method, [accuracy], part=f"a/trusted={size}")
+    ]
+    for order in (rows, rows[::-1]):
+        stable, enough, _ = figure_observations(order, "paper")
+        assert (stable.verdict, enough.verdict) == (HOLDS, HOLDS)
+        assert len(stable.cases) == 1
+        assert "citeseer 0.4 +1.0." in enough.sentence
+
+
 def test_a_noisy_pair_counts_as_stable_within_its_errors(runs) -> None:
     rows = runs("figure-clean-size", "citeseer", 0.4, "lnp-v2", [60.0, 70.0], part="a/trusted=20")
     rows += runs("figure-clean-size", "citeseer", 0.4, "lnp-v2", [63.0, 73.0], part="a/trusted=100")

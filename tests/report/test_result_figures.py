@@ -91,6 +91,19 @@ def test_clean_size_with_the_papers_figures_at_25(runs) -> None:
     assert panel.series[2].colour == panel.series[3].colour == 3
 
 
+def test_a_curve_by_rate_is_that_of_the_method_in_the_title(runs) -> None:
+    rows = [
+        *runs("figure-clean-size", "citeseer", 0.8, "lnp-v1", [40.0], part="a/trusted=20"),
+        *runs("figure-clean-size", "citeseer", 0.8, "lnp-v2", [66.0], part="a/trusted=20"),
+    ]
+    figure = clean_size(rows, "paper", "a")
+    assert figure is not None
+    assert "lnp-v2 at each noise rate" in figure.title
+    (panel,) = figure.panels
+    assert isinstance(panel, Curves)
+    assert [(series.label, series.marks[0].mean) for series, _ in panel.lines()] == [("rate 0.8", 66.0)]
+
+
 def test_no_two_methods_of_the_clean_size_share_a_colour(runs) -> None:
     methods = load_table("figure-clean-size").panels[1].methods
     rows = [

@@ -9,7 +9,7 @@ from lnp.report.charts import COLOURS, Curves, DotRow, Dots, Mark, Panel, RankPa
 from lnp.report.comparison import LNP_METHODS, Comparison, place_text
 from lnp.report.ranks import RankSummary
 from lnp.report.records import ResultRow
-from lnp.report.sweeps import SweepPoint, by_option, by_trusted_size, by_variant
+from lnp.report.sweeps import BY_RATE, SweepPoint, by_option, by_trusted_size, by_variant
 
 __all__ = ["ablation", "clean_size", "rank_diagram", "real_noise", "reported_against_reproduced", "sensitivity"]
 
@@ -105,7 +105,7 @@ def clean_size(rows: Sequence[ResultRow], protocol: str, part: str) -> ResultFig
                 series.append(Series(f"{label}, paper", colour, (Mark(TABLE_SIZE, printed),), paper=True))
         sizes = sorted({point.value for points in own.values() for point in points})
         panels.append(Curves(dataset, "|T_C|", tuple((size, f"{size:g}") for size in sizes), tuple(series)))
-    what = "lnp-v2 at each noise rate" if part == "a" else f"all methods at {100 * FLIP_RATE:.0f} % flip noise"
+    what = f"{BY_RATE} at each noise rate" if part == "a" else f"all methods at {100 * FLIP_RATE:.0f} % flip noise"
     return _figure(f"figure-clean-size-{part}", protocol, f"Size of the clean label set, {what}", panels)
 
 

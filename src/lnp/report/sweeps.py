@@ -10,10 +10,16 @@ from typing import TypeVar
 from lnp.report.measured import Difference, Measured, measured
 from lnp.report.records import ResultRow
 
-__all__ = ["SweepPoint", "by_option", "by_trusted_size", "by_variant", "fitted_change", "span"]
-
+__all__ = ["BY_RATE", "SweepPoint", "by_option", "by_trusted_size", "by_variant", "fitted_change", "span"]
 
 Key = TypeVar("Key")
+
+BY_RATE = "lnp-v2"
+"""The method whose curves panel a of figure-clean-size has, one for each rate.
+
+Whoever names methods to ``lnp reproduce`` gets their runs in panel a, too; drawn in the colours of the rates they could
+not be told from those of this one.
+"""
 
 
 @dataclass(frozen=True)
@@ -38,12 +44,14 @@ def by_option(rows: Iterable[ResultRow], protocol: str, option: str) -> dict[flo
 def by_trusted_size(
     rows: Iterable[ResultRow], protocol: str, panel: str
 ) -> dict[tuple[str, float, str], list[SweepPoint]]:
-    """figure-clean-size: (dataset, rate, method) → points in the order of |T_C|."""
+    """figure-clean-size: (dataset, rate, method) → points in the order of |T_C|; in panel a of one method only."""
     start = f"{panel}/trusted="
     return _points(
         ((row.dataset, row.rate, row.method), float(row.part.removeprefix(start)), row.test_accuracy)
         for row in rows
-        if (row.table, row.protocol) == ("figure-clean-size", protocol) and row.part.startswith(start)
+        if (row.table, row.protocol) == ("figure-clean-size", protocol)
+        and row.part.startswith(start)
+        and (panel != "a" or row.method == BY_RATE)
     )
 
 
