@@ -43,6 +43,18 @@ def test_curves() -> None:
     assert centre == pytest.approx((ys[1] + ys[2]) / 2, abs=0.02)  # 75
 
 
+def test_names_beside_dots_have_room() -> None:
+    """A name of eighteen letters was cut at the edge; in the page's fonts a letter takes 0.57 em on average."""
+    for name in ("v2", "correct-and-smooth", "label-propagation", "n" * 60):
+        drawing = inline(
+            Dots("t", (DotRow(name, Measured(60.0, 5.0, 5)), DotRow("b", Measured(70.0, 2.0, 5)))), "title"
+        )
+        label = parts(drawing, "text", "label")[0]
+        assert number(label, "x") >= 13 * 0.57 * min(len(name), 22)
+        first, second = (number(e, "cx") for e in parts(drawing, "circle", "point"))
+        assert number(label, "x") < first < second < 360 - 84  # and dots lie between names and numbers
+
+
 def test_dots_and_scatter() -> None:
     rows = (DotRow("a", Measured(60.0, 5.0, 5), 65.0, True), DotRow("b", Measured(70.0, None, 1)))
     drawing = inline(Dots("t", rows), "title")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -41,6 +42,14 @@ def test_same_figure_same_bytes(name: str, tmp_path: Path) -> None:
     assert ElementTree.fromstring(svg).tag.endswith("svg")
     assert "<dc:date>" not in svg
     assert sorted(path.name for path in (tmp_path / "first").iterdir()) == [f"{name}.png", f"{name}.svg"]
+
+
+def test_a_scatter_has_the_points_and_no_empty_quarter(tmp_path: Path) -> None:
+    panel = Scatter("", ((70.0, 90.0, "x"),), ((80.0, 85.0, "y"),))
+    (path,) = write_figure(ResultFigure("scatter", "title", (panel,)), tmp_path, ("svg",))
+    ticks = [float(text) for text in re.findall(r"<!-- ([\d.]+) -->", path.read_text(encoding="utf-8"))]
+    assert ticks
+    assert 68 <= min(ticks) <= 75 < 85 <= max(ticks) <= 92  # numbers on both axes, from 70 to 90 and little more
 
 
 def test_a_users_settings_do_not_count(tmp_path: Path) -> None:

@@ -126,6 +126,16 @@ def test_everything_is_on_the_page(rows) -> None:
     assert all(attributes.get("tabindex") == "0" and attributes.get("aria-label") for attributes in scrolling)
 
 
+def test_keys_and_notes_fit_what_is_drawn(rows) -> None:
+    page = results_page(analyse(Results(tuple(rows))))
+    drawn = {figure["name"]: figure for table in page["tables"] for figure in table["figures"]}
+    drawn |= {figure["name"]: figure for section in page["figures"] for figure in section["figures"]}
+    scatter = drawn["table-2-paper-scatter"]
+    assert [line for _, line, _ in scatter["legend"]] == [None, None]  # points, not lines
+    assert "paper" not in drawn["real-noise-paper"]["note"]  # it has no such figure
+    assert "does not print" in drawn["figure-sensitivity-paper"]["note"]
+
+
 def test_nothing_is_fetched_nothing_runs_nothing_is_unescaped(rows) -> None:
     page = render_results(analyse(Results(tuple(rows))))
     assert "<script" not in page

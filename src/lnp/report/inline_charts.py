@@ -18,6 +18,8 @@ __all__ = ["inline"]
 
 WIDTH = 360.0
 LEFT, RIGHT, TOP, HEIGHT = 40.0, 12.0, 10.0, 200.0
+LETTER = 7.6
+"""A letter of a name takes no more on average, in the fonts of the page."""
 
 
 def inline(panel: Panel, title: str) -> Markup:
@@ -70,7 +72,8 @@ def _curves(panel: Curves, title: str) -> Markup:
 
 
 def _dots(panel: Dots, title: str) -> Markup:
-    left, right, pitch = 118.0, 84.0, 24.0
+    longest = max(len(row.label) for row in panel.rows)
+    left, right, pitch = min(max(LETTER * longest + 14, 60.0), WIDTH / 2), 84.0, 24.0
     values = [row.value.mean + sign * (row.value.sd or 0.0) for row in panel.rows for sign in (-1, 1)]
     low, high = limits([*values, *(row.published for row in panel.rows if row.published is not None)])
     bottom = TOP + pitch * len(panel.rows)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lnp.engine.files import atomic_path
 from lnp.errors import ConfigError
-from lnp.report.charts import Curves, Dots, Panel, RankPanel, ResultFigure, Scatter
+from lnp.report.charts import Curves, Dots, Panel, RankPanel, ResultFigure, Scatter, limits
 from lnp.report.rank_layout import rank_layout
 
 if TYPE_CHECKING:
@@ -149,8 +149,9 @@ def _scatter(axis: Axes, panel: Scatter) -> None:
     ):
         if group:
             axis.scatter([p[0] for p in group], [p[1] for p in group], s=size, color=colour, label=label, linewidths=0)
-    axis.axline((0, 0), slope=1, color="#5a626d", linewidth=0.8)
-    axis.set_aspect("equal", adjustable="datalim")
+    ends = limits([value for group in (panel.others, panel.ours) for point in group for value in point[:2]], 0.04)
+    axis.plot(ends, ends, color="#5a626d", linewidth=0.8)
+    axis.set(xlim=ends, ylim=ends, aspect="equal")
     axis.set_xlabel("reported, %")
     axis.set_ylabel("reproduced, %")
     axis.legend(fontsize=8, frameon=False, loc="upper left")

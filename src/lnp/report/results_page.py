@@ -170,16 +170,16 @@ def _figure(figure: ResultFigure) -> dict[str, Any]:
 
 
 def _legend(figure: ResultFigure) -> dict[str, Any]:
-    """Keys as (class of the colour, kind of line, label), and what marks mean."""
+    """Keys as (class of the colour, kind of line or ``None`` for a point, label), and what marks mean."""
     panel = figure.panels[0]
-    keys: dict[tuple[int, int, str], None] = {}
+    keys: dict[tuple[int, int | None, str], None] = {}
     for one in figure.panels:
         if isinstance(one, Curves):
             keys |= {(series.colour, dash, series.label): None for series, dash in one.lines()}
     wide = isinstance(panel, RankPanel)
     if isinstance(panel, Scatter):
         note = "On the line both agree; above it ours is better."
-        keys = {(3, 0, "lnp-v1, lnp-v2"): None, (1, 0, "other methods"): None}
+        keys = {(3, None, "lnp-v1, lnp-v2"): None, (1, None, "other methods"): None}
     elif wide:
         note = "Left is better. A bar joins methods that the test does not tell apart."
     else:
@@ -193,4 +193,5 @@ def _diamonds(figure: ResultFigure) -> str:
             return " Diamonds: the paper's Table 2, |T_C| = 25."
         if isinstance(panel, Dots) and any(row.published is not None for row in panel.rows):
             return " Diamonds: LNP-v2 in the paper's Table 2."
-    return " The paper does not print the figure's numbers."
+    of_the_paper = figure.name.startswith("figure-")
+    return " The paper does not print the figure's numbers." if of_the_paper else ""
