@@ -75,10 +75,14 @@ def missed_table(found: Reach) -> TextTable:
 def agreement_table(section: TableSection) -> TextTable:
     """How each method's figures lie beside the paper's."""
     rows = tuple(
-        (row.method, str(row.cells), str(row.within), str(row.above), str(row.below), signed(row.mean_gap))
+        (
+            row.method,
+            *(str(number) for number in (row.cells, row.within, row.above, row.below, row.unknown)),
+            signed(row.mean_gap),
+        )
         for row in section.agreement
     )
-    head = ("method", "cells", "within two standard errors", "ours better", "ours worse", "mean gap")
+    head = ("method", "cells", "within two standard errors", "ours better", "ours worse", "single seed", "mean gap")
     note = "A cell with a single seed has no standard error; it counts as a cell and in the mean gap only."
     return TextTable("Beside the published figures", head, rows, note)
 

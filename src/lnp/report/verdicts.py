@@ -89,7 +89,12 @@ class Agreement:
     @property
     def cells(self) -> int:
         """How many cells were compared."""
-        return self.within + self.above + self.below + self.unknown
+        return self.judged + self.unknown
+
+    @property
+    def judged(self) -> int:
+        """Of how many the side is known."""
+        return self.within + self.above + self.below
 
 
 @dataclass(frozen=True)
