@@ -33,7 +33,10 @@ def targets(folder: Path) -> list[object]:
 def test_page_markdown_and_figures(call, records: Path, tmp_path: Path) -> None:
     result = call("report", "--results", records, *targets(tmp_path))
     assert result.exit_code == 0, result.stderr
-    assert "Note: methods-cost.csv is no table or figure of the paper" in result.stdout
+    assert (
+        "Note: Left out, since no table or figure of the paper under a known protocol: methods-cost.csv."
+        in result.stdout
+    )
     assert "1 of the 1 LNP cells of Tables 1 and 2 that were run (100 %)" in result.stdout
     assert "71.0" in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
     assert "(**71.0**)" in (tmp_path / "docs" / "results.md").read_text(encoding="utf-8")

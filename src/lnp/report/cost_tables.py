@@ -18,14 +18,12 @@ def loss_table(losses: Sequence[Loss]) -> TextTable:
     """What each method loses from protocol paper to another, table by table."""
     groups = list(dict.fromkeys((loss.table, loss.other) for loss in losses))
     found = {(loss.table, loss.other, loss.method): loss for loss in losses}
-    methods = list(dict.fromkeys(loss.method for loss in losses))
-    means = {
-        method: sum(loss.value for loss in losses if loss.method == method)
-        / sum(loss.method == method for loss in losses)
-        for method in methods
-    }
+    totals: dict[str, tuple[int, float]] = {}
+    for one in losses:
+        number, points = totals.get(one.method, (0, 0.0))
+        totals[one.method] = (number + one.cells, points + one.cells * one.value)
     rows = []
-    for method in sorted(methods, key=means.__getitem__):
+    for method in sorted(totals, key=lambda name: (-totals[name][0], totals[name][1] / totals[name][0])):
         cells = [method]
         for table, other in groups:
             loss = found.get((table, other, method))
@@ -39,8 +37,9 @@ def loss_table(losses: Sequence[Loss]) -> TextTable:
     head = ("method", *(f"{table}, paper → {other}" for table, other in groups))
     note = (
         "Mean accuracy over the rows that were run under both protocols, in per cent; in brackets the change in points "
-        "with its standard deviation over these rows, and their number. Least loss first. The other protocols also "
-        "draw other splits and noise, so a part of the change is not due to the choice of the epoch."
+        "with its standard deviation over these rows, and their number. Methods of most rows first, of these the "
+        "least loss. The other protocols also draw other splits and noise, so a part of the change is not due to the "
+        "choice of the epoch."
     )
     return TextTable("From protocol paper to the others", head, tuple(rows), note)
 
@@ -63,8 +62,8 @@ def detection_table(section: TableSection) -> TextTable:
     head = ("method", *(f"rate {rate:g}" if rate else "given labels" for rate in rates), "mean")
     note = (
         f"Average precision / area under the ROC curve in per cent, means over {most} dataset(s); a smaller number of "
-        "datasets is in brackets. Best mean average precision first. Random suspicion has an average precision equal "
-        "to the share of wrong labels, and an area of 50 %."
+        "datasets is in brackets. Methods of most cells first, of these the best mean average precision. Random "
+        "suspicion has an average precision equal to the share of wrong labels, and an area of 50 %."
     )
     return TextTable(section.comparison.name, head, tuple(rows), note)
 

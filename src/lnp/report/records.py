@@ -1,7 +1,7 @@
 """The compact records in ``results/``: read, checked, and gathered from any number of files.
 
 A file ``<table>.<protocol>.csv`` has one row per finished run, with the columns of
-:data:`lnp.experiments.export.COLUMNS`. Files of other names are left alone and named in a note.
+:data:`lnp.experiments.export.COLUMNS`. Files of other names are left alone and named in one note.
 """
 
 from __future__ import annotations
@@ -87,14 +87,15 @@ def read_results(folder: Path) -> Results:
             f"--results {folder}`."
         )
     rows: list[ResultRow] = []
-    notes = []
+    others = []
     for path in sorted(folder.glob("*.csv")):
         table, _, protocol = path.name.removesuffix(".csv").rpartition(".")
         if table in table_names() and protocol in PROTOCOL_NAMES:
             rows.extend(_read(path, table, protocol))
         else:
-            notes.append(f"{path.name} is no table or figure of the paper under a known protocol and was left out.")
-    return Results(tuple(sorted(rows, key=lambda row: row.place)), tuple(notes))
+            others.append(path.name)
+    notes = (f"Left out, since no table or figure of the paper under a known protocol: {', '.join(others)}.",)
+    return Results(tuple(sorted(rows, key=lambda row: row.place)), notes if others else ())
 
 
 def mixed_cells(rows: Iterable[ResultRow]) -> list[str]:
