@@ -64,7 +64,7 @@ def test_where_a_baseline_beats_both_versions(runs) -> None:
     ]
     table = compare(load_table("table-2"), "paper", rows)
     first, second = beaten(table)
-    assert (first.place, first.baseline.method, first.in_paper) == (("cora", 0.4), "glc", False)
+    assert (first.place, first.other.method, first.in_paper) == (("cora", 0.4), "glc", False)
     assert first.lead.value == pytest.approx(3.0)
     assert first.lead.side == "above"
     assert (second.place, second.in_paper, second.lead.side) == (("cora", 0.8), True, "unknown")

@@ -53,7 +53,7 @@ class TableSection:
         published_ranks: Of the paper's methods by the paper's figures.
         agreement: By method.
         undersold: Cells of baselines that the paper undersold.
-        beaten: Rows in which a baseline beats LNP.
+        beaten: Rows in which another method beats LNP.
         detection: By method.
         figures: Scatter and ranks.
     """

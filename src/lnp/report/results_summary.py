@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from lnp.report.comparison import LNP_METHODS
 from lnp.report.observations import FAILS, HOLDS, PARTLY, UNKNOWN, signed
 from lnp.report.results import Analysis, TableSection
-from lnp.report.verdicts import MAIN_TABLES, Reach, best_or_runner_up
+from lnp.report.verdicts import MAIN_TABLES, Beaten, Reach, best_or_runner_up
 
 __all__ = ["count", "listed", "reach_sentence", "summary_sentences", "tiles"]
 
@@ -84,20 +85,23 @@ def count(number: int, what: str) -> str:
 
 
 def _leading(sections: Iterable[TableSection], protocol: str) -> list[str]:
-    best = second = rows = lost = clear = strangers = 0
+    best = second = rows = clear = 0
+    lost: list[Beaten] = []
     for section in sections:
         one, two, there = best_or_runner_up(section.comparison, section.comparison.methods)
         best, second, rows = best + one, second + two, rows + there
-        lost += len(section.beaten)
+        lost += section.beaten
         clear += sum(row.lead.side == "above" for row in section.beaten)
-        strangers += sum(not row.in_paper for row in section.beaten)
     if not rows:
         return []
+    strangers = Counter(row.other.method for row in lost if not row.in_paper)
+    named = ", ".join(f"{method} {number}" for method, number in strangers.most_common())
     return [
         f"Protocol {protocol}, Tables 1 and 2: among the paper's methods LNP is best in {best} of {rows} rows and best "
         f"or runner-up in {second} (the paper: best or runner-up in all 48). Counting also the methods that the paper "
-        f"does not have, a baseline beats both versions of LNP in {lost} rows, in {clear} by more than two standard "
-        f"errors; in {strangers} of the {lost} that baseline is not in the paper."
+        f"does not have, another one is above both versions of LNP in {count(len(lost), 'row')}, in {clear} by more "
+        f"than two standard errors; in {strangers.total()} of the {len(lost)} the best other method is not in the paper"
+        f"{f' ({named})' if named else ''}."
     ]
 
 

@@ -99,14 +99,14 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Beaten:
-    """A dataset and rate at which the best baseline is above the better of LNP-v1 and LNP-v2."""
+    """A dataset and rate at which the best other method is above the better of LNP-v1 and LNP-v2."""
 
     place: CellPlace
     lnp: Cell
-    baseline: Cell
+    other: Cell
     lead: Difference
     in_paper: bool
-    """Whether that baseline is one of the paper's."""
+    """Whether that method is one of the paper's."""
 
 
 @dataclass(frozen=True)
@@ -170,15 +170,15 @@ def undersold(comparison: Comparison) -> list[Cell]:
 
 
 def beaten(comparison: Comparison) -> list[Beaten]:
-    """Rows in which the best baseline is above both versions of LNP, largest lead first."""
+    """Rows in which the best other method is above both versions of LNP, largest lead first."""
     found = []
     for place in comparison.places:
-        lnp, baseline = _best(comparison, place, lnp=True), _best(comparison, place, lnp=False)
-        if lnp is None or baseline is None or lnp.reproduced is None or baseline.reproduced is None:
+        lnp, other = _best(comparison, place, lnp=True), _best(comparison, place, lnp=False)
+        if lnp is None or other is None or lnp.reproduced is None or other.reproduced is None:
             continue
-        lead = difference(baseline.reproduced, lnp.reproduced)
+        lead = difference(other.reproduced, lnp.reproduced)
         if lead.value > ROUNDING:
-            found.append(Beaten(place, lnp, baseline, lead, baseline.method in comparison.methods))
+            found.append(Beaten(place, lnp, other, lead, other.method in comparison.methods))
     return sorted(found, key=lambda one: -one.lead.value)
 
 
