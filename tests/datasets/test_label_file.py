@@ -42,6 +42,19 @@ def test_without_the_mark_labels_are_trusted_and_an_empty_one_goes(tmp_path: Pat
     assert changed.labels.trusted.tolist() == [False, False, False, True]
 
 
+def test_whole_numbers_may_have_a_decimal_part_of_zeros(tmp_path: Path) -> None:
+    graph = Graph.from_edges([[0, 1], [1, 2]], np.eye(4), class_names=("2", "10", "1.0"))
+    own = OwnGraph(graph, ObservedLabels([0, 1, -1, 0], class_count=3), ("a", "b", "c", "d"), graph.class_names, {}, ())
+    path = tmp_path / "labels.csv"
+    path.write_text("node,label\na,10.0\nb,\nc,2.00\nd,1.0\n")
+    assert read_label_file(path, own).labels.given.tolist() == [
+        1,
+        -1,
+        0,
+        2,
+    ]  # a class that is called 1.0 keeps its name
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from lnp.datasets.files.ids import find_ids, read_ids
-from lnp.datasets.files.label_column import read_trusted
+from lnp.datasets.files.label_column import read_trusted, without_zeros
 from lnp.datasets.files.read_tables import read_table
 from lnp.datasets.files.roles import find_role
 from lnp.datasets.files.table import MISSING, Table, name_list, shown, tidy_strings
@@ -44,6 +44,8 @@ def read_label_file(path: Path, own: OwnGraph) -> OwnGraph:
     _check_nodes(table, id_column, nodes)
     missing = tuple(word for word in (*MISSING, "NaN", "nan") if word not in own.class_names)
     names = tidy_strings(table.frame[label_column], missing)
+    unknown = names.is_not_null() & ~names.is_in(list(own.class_names))
+    names = names.zip_with(~unknown.fill_null(value=False), without_zeros(names))  # 3.0 where the class is called 3
     order = list(range(len(own.class_names)))
     found = names.replace_strict(list(own.class_names), order, default=None, return_dtype=pl.Int64)
     other = (found.is_null() & names.is_not_null()).arg_true()

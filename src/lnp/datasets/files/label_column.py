@@ -1,7 +1,8 @@
 """Given labels and the mark "trusted", from columns as people write them.
 
 Labels are names or whole numbers; spaces around them do not count. An empty cell is a node without a label, and so is
-−1 where all labels are whole numbers. Classes are in the order of their numbers, else of their names.
+−1 where all labels are whole numbers. Whole numbers may be written 3.0, as programs do once a cell of the column is
+empty; the class is called 3. Classes are in the order of their numbers, else of their names.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from lnp.datasets.files.table import MISSING, Table, shown, tidy_strings
 from lnp.errors import DataError
 from lnp.graph.labels import UNKNOWN
 
-__all__ = ["MAX_CLASSES", "encode_labels", "read_trusted"]
+__all__ = ["MAX_CLASSES", "encode_labels", "read_trusted", "without_zeros"]
 
 MAX_CLASSES = 10_000
 """More classes than this are no classes; such a column holds ids or measurements."""
 
 WHOLE = re.compile(r"[+-]?\d{1,18}$")
+WHOLE_OR_ZEROS = r"^[+-]?\d{1,18}(\.0+)?$"
 ANSWERS = {
     **dict.fromkeys(["1", "1.0", "true", "yes", "y", "t"], True),
     **dict.fromkeys(["0", "0.0", "false", "no", "n", "f"], False),
@@ -37,6 +39,8 @@ def encode_labels(table: Table, column: str) -> tuple[NDArray[np.int64], tuple[s
         column: Where the labels are.
     """
     names = _names(table, column)
+    if names.drop_nulls().str.contains(WHOLE_OR_ZEROS).all():
+        names = without_zeros(names)
     distinct = names.drop_nulls().unique().to_list()
     if len(distinct) > MAX_CLASSES:
         raise DataError(
@@ -55,6 +59,15 @@ def encode_labels(table: Table, column: str) -> tuple[NDArray[np.int64], tuple[s
         )
     numbers = names.replace_strict(classes, list(range(len(classes))), default=UNKNOWN, return_dtype=pl.Int64)
     return numbers.fill_null(UNKNOWN).to_numpy().copy(), tuple(classes)
+
+
+def without_zeros(names: pl.Series) -> pl.Series:
+    """Whole numbers without a decimal part of zeros; other words stay.
+
+    >>> without_zeros(pl.Series(["3.0", "-1.00", "4", "v1.0"])).to_list()
+    ['3', '-1', '4', 'v1.0']
+    """
+    return names.str.replace(r"^([+-]?\d{1,18})\.0+$", "$1")
 
 
 def read_trusted(table: Table, column: str, given: NDArray[np.int64] | None = None) -> NDArray[np.bool_]:
