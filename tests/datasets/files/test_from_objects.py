@@ -11,7 +11,7 @@ import torch
 
 from lnp.datasets.load_graph import load_graph
 from lnp.datasets.own_graph import OwnGraph
-from lnp.errors import ConfigError, DataError, GraphError
+from lnp.errors import ConfigError, DataError, GraphError, LabelError
 from lnp.graph.convert import import_optional, to_networkx, to_pyg
 from lnp.graph.graph import Graph
 from lnp.graph.labels import Truth
@@ -110,6 +110,24 @@ def test_our_own_graphs_go_round(tiny_graph: Graph) -> None:
         assert own.class_names == tiny_graph.class_names
     with pytest.raises(DataError, match=r"Expected `labels` beside the lnp.Graph"):
         load_graph(tiny_graph)
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_labels_are_as_many_as_nodes(count: int) -> None:
+    path = networkx.path_graph(3)
+    bare = import_optional("torch_geometric.data", "this test").Data(edge_index=torch.tensor([[0, 1], [1, 2]]))
+    bare.num_nodes = 3
+    ours = Graph.from_edges([[0, 1], [1, 2]], np.eye(3), class_names=("a", "b"))
+    for source in (path, networkx.to_scipy_sparse_array(path), bare, ours):
+        with pytest.raises(LabelError, match=rf"each of the 3 nodes of .*, but got {count}"):
+            load_graph(source, labels=["a", "b", "a", "b"][:count])
+
+
+def test_pyg_counts_isolated_nodes_at_the_end() -> None:
+    data_class = import_optional("torch_geometric.data", "this test").Data
+    own = load_graph(data_class(edge_index=torch.tensor([[0, 1], [1, 2]]), y=torch.tensor([0, 1, 0, -1, 1])))
+    assert own.labels.given.tolist() == [0, 1, 0, -1, 1]
+    assert np.diff(own.graph.adjacency.indptr).tolist() == [1, 2, 1, 0, 0]
 
 
 def test_pictures_stay_pictures() -> None:

@@ -30,6 +30,7 @@ def from_arrays(
     edges: NDArray[Any],
     labels: ArrayLike,
     *,
+    nodes: int | None = None,
     features: Features | None = None,
     trusted: ArrayLike | None = None,
     node_ids: Sequence[object] | None = None,
@@ -46,6 +47,7 @@ def from_arrays(
     Args:
         edges: ``(2, m)`` node numbers.
         labels: One per node: names, or whole numbers; ``None``, an empty name or −1 is unknown.
+        nodes: How many nodes there are, where the source of the edges says so.
         features: ``(n, d)``, dense or sparse; without them features are made from the edges.
         trusted: Mask of the nodes whose label was checked.
         node_ids: One per node; 0 … n−1 by default.
@@ -59,6 +61,11 @@ def from_arrays(
     """
     given, classes = _labels(labels, class_names)
     n = given.size
+    if nodes is not None and n != nodes:
+        raise LabelError(
+            f"Expected one label for each of the {nodes:,} nodes of {source}, but got {n:,}. Hand over one per node, "
+            "−1 for unknown."
+        )
     matrix = None if features is None else as_features(features)
     if matrix is not None and matrix.shape[0] != n:
         raise LabelError(f"Expected one label for each of the {matrix.shape[0]:,} rows of features, but got {n:,}.")

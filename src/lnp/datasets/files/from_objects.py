@@ -77,6 +77,7 @@ def _from_graph(graph: Graph, given: Given, options: ImportOptions) -> OwnGraph:
     return from_arrays(
         graph.edges,
         _required(given.labels, "lnp.Graph"),
+        nodes=graph.node_count,
         features=graph.features if given.features is None else given.features,
         trusted=given.trusted,
         node_ids=graph.node_ids if given.node_ids is None else given.node_ids,
@@ -98,6 +99,7 @@ def _from_scipy(matrix: Any, given: Given, options: ImportOptions) -> OwnGraph:
     return from_arrays(
         np.stack([entries.row, entries.col]).astype(np.int64),
         _required(given.labels, "matrix"),
+        nodes=matrix.shape[0],
         features=given.features,
         trusted=given.trusted,
         node_ids=given.node_ids,
@@ -115,10 +117,13 @@ def _from_pyg(data: Any, given: Given, options: ImportOptions) -> OwnGraph:
         raise GraphError(f"Expected `data` to have `edge_index`, but it has only {', '.join(sorted(data.keys()))}.")
     labels = _required(data.get("y") if given.labels is None else given.labels, "PyG Data, which has no `y`")
     has_features = data.get("x") is not None
+    # Without features and `num_nodes` PyG would guess from the edges, and miss isolated nodes at the end.
+    known = has_features or "num_nodes" in data.keys()  # noqa: SIM118
+    nodes = int(data.num_nodes) if known else np.shape(labels)[0]
     if not has_features or data.get("y") is None:  # what the conversion cannot do without
         data = data.clone()
-        data.x = data.x if has_features else data.edge_index.new_zeros((data.num_nodes, 1)).float()
-        data.y = data.edge_index.new_zeros(data.num_nodes) if data.get("y") is None else data.y
+        data.x = data.x if has_features else data.edge_index.new_zeros((nodes, 1)).float()
+        data.y = data.edge_index.new_zeros(nodes) if data.get("y") is None else data.y
     graph, truth, _ = from_pyg(data, None if given.class_names is None else tuple(given.class_names))
     assert truth is not None
     trusted, weights = data.get("trusted"), data.get("edge_weight")
@@ -130,6 +135,7 @@ def _from_pyg(data: Any, given: Given, options: ImportOptions) -> OwnGraph:
     return from_arrays(
         data.edge_index.cpu().numpy(),
         truth.labels if given.labels is None else labels,
+        nodes=nodes,
         features=given.features if given.features is not None else (graph.features if has_features else None),
         trusted=given.trusted if given.trusted is not None or trusted is None else trusted.cpu().numpy(),
         node_ids=graph.node_ids if given.node_ids is None else given.node_ids,
@@ -155,6 +161,7 @@ def _from_networkx(source: Any, given: Given, options: ImportOptions) -> OwnGrap
     return from_arrays(
         ends,
         labels,
+        nodes=len(source),
         features=features,
         trusted=given.trusted,
         node_ids=list(source.nodes) if given.node_ids is None else given.node_ids,
