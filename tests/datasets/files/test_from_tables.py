@@ -66,7 +66,7 @@ def test_whole_numbers_as_ids_meet_text(tmp_path: Path) -> None:
 
 
 def test_columns_by_name_and_steps(tmp_path: Path) -> None:
-    (tmp_path / "n.csv").write_text("key;topic;checked;a b\nx;1;no;one two\ny;2;yes;two one\n")
+    (tmp_path / "n.csv").write_text("key;topic;checked;a b\nx;1;no;one two\ny;2;yes;two one two\n")
     (tmp_path / "e.tsv").write_text("u\tv\nx\ty\n")
     steps: list[str] = []
     options = ImportOptions(id="key", label="topic", trusted="checked", source="u", target="v", text=("a b",), name="N")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +55,8 @@ class Parts:
 
 
 def build(parts: Parts) -> OwnGraph:
-    """The graph with its labels, features from the edges where there are no others, and the summary."""
-    names, findings = parts.feature_names, parts.findings
+    """The graph with its labels, features from the edges where no others tell nodes apart, and the summary."""
+    names, findings, picture = parts.feature_names, parts.findings, parts.picture
     blank = np.zeros((len(parts.node_ids), 1), np.float32)
     graph = Graph.from_edges(
         parts.edges.ends,
@@ -65,14 +65,15 @@ def build(parts: Parts) -> OwnGraph:
         class_names=parts.class_names,
         node_ids=parts.node_ids,
         name=parts.name,
-        notes={} if parts.picture is None else {"picture_shape": parts.picture},
+        notes={} if picture is None else {"picture_shape": picture},
     )
-    if parts.features is None:
+    if _is_constant(graph.features):  # the first layer of a network would see one and the same node everywhere
         features, names = structural_features(graph.adjacency, Seeds(0).generator("structural features"))
-        graph = graph.with_features(features)
+        graph, picture = replace(graph.with_features(features), notes={}), None
+        reason = "No column gives features" if parts.features is None else "The features are the same for every node"
         message = (
-            f"No column gives features, so {len(names)} are made from the edges alone: degrees, and positions in the "
-            "graph. Real features usually tell much more."
+            f"{reason}, so {len(names)} are made from the edges alone: degrees, and positions in the graph. Real "
+            "features usually tell much more."
         )
         findings = (*findings, Finding("structural features", len(names), message))
     labels = ObservedLabels(parts.given, parts.trusted, class_count=graph.class_count)
@@ -83,7 +84,13 @@ def build(parts: Parts) -> OwnGraph:
         class_names=parts.class_names,
         texts=parts.texts,
         feature_names=names,
-        picture_shape=parts.picture,
+        picture_shape=picture,
         source=parts.source,
         summary=describe(graph, labels, parts.edges, parts.source, parts.columns, findings),
     )
+
+
+def _is_constant(features: Features) -> bool:
+    low, high = features.min(axis=0), features.max(axis=0)
+    same = low == high if isinstance(features, np.ndarray) else low.toarray() == high.toarray()
+    return bool(np.all(same))
