@@ -39,6 +39,8 @@ def test_names_of_classes_keep_their_order() -> None:
     numbers = from_arrays(EDGES, [1, 0, -1], features=np.eye(3), class_names=names)
     words = from_arrays(EDGES, ["a", "z", None], features=np.eye(3), class_names=names)
     assert numbers.labels.given.tolist() == words.labels.given.tolist() == [1, 0, -1]
+    for holes in ([1, 0, None], [1.0, 0.0, float("nan")]):  # numbers with holes are positions, too
+        assert from_arrays(EDGES, holes, class_names=names).labels.given.tolist() == [1, 0, -1]
     assert numbers.class_names == words.class_names == names
     with pytest.raises(LabelError, match=r"among `class_names`, but 'q' is not"):
         from_arrays(EDGES, ["a", "q", None], class_names=names)

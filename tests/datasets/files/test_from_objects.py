@@ -58,6 +58,21 @@ def test_networkx_with_vectors_weights_and_numbers_for_names() -> None:
     assert own.graph.adjacency.toarray().tolist() == [[0, 4, 0], [4, 0, 1], [0, 1, 0]]
 
 
+def test_networkx_with_features_keeps_its_labels_and_marks(reference: OwnGraph) -> None:
+    graph = networkx.MultiDiGraph(PAIRS)
+    for i, (node, label) in enumerate(zip("abcd", LABELS, strict=True)):
+        graph.add_node(node, trusted=i == 0, **({} if label is None else {"label": label}))
+    own = load_graph(graph, features=X)
+    assert own.graph.checksum == reference.graph.checksum
+    assert own.labels.given.tolist() == reference.labels.given.tolist()
+    assert own.labels.trusted.tolist() == [True, False, False, False]
+    assert load_graph(graph, features=X, trusted=[0, 1, 0, 0]).labels.trusted.tolist() == [False, True, False, False]
+    with pytest.raises(DataError, match=r"to have an attribute 'topic', but it has only 'id', 'trusted', 'label'"):
+        load_graph(graph, features=X, label="topic")
+    with pytest.raises(ConfigError, match=r"`text` .* for a networkx graph with `features`"):
+        load_graph(graph, features=X, text="abstract")
+
+
 def test_scipy_with_its_arguments(reference: OwnGraph) -> None:
     rows, columns = zip(*[("abcd".index(a), "abcd".index(b)) for a, b in dict.fromkeys(PAIRS)], strict=True)
     matrix = sp.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(4, 4))

@@ -20,6 +20,7 @@ from lnp.datasets.npz import SPARSE_KEYS, features_of, read_arrays
 from lnp.datasets.own_graph import OwnGraph
 from lnp.errors import DataError, InputError, LabelError
 from lnp.graph.graph import Features, as_features
+from lnp.graph.labels import UNKNOWN
 
 __all__ = ["from_arrays", "read_npz"]
 
@@ -132,6 +133,13 @@ def _labels(labels: ArrayLike, class_names: Sequence[str] | None) -> tuple[NDArr
     if class_names is not None and np.issubdtype(array.dtype, np.integer):
         return array.astype(np.int64), tuple(class_names)
     values = [None if value is None or value != value else value for value in array.tolist()]
+    known = [value for value in values if value is not None]
+    if (
+        class_names is not None
+        and known
+        and all(type(value) in (int, float) and float(value).is_integer() for value in known)
+    ):
+        return np.array([UNKNOWN if value is None else int(value) for value in values]), tuple(class_names)
     texts = not np.issubdtype(array.dtype, np.number) and array.dtype != bool
     series = pl.Series([None if value is None else str(value) for value in values] if texts else values)
     given, classes = encode_labels(Table("`labels`", pl.DataFrame({"label": series}), row="node"), "label")

@@ -15,6 +15,8 @@ from lnp.datasets.files.attribute_table import AttributeTable
 from lnp.datasets.files.from_arrays import from_arrays
 from lnp.datasets.files.from_tables import from_tables
 from lnp.datasets.files.import_options import ImportOptions
+from lnp.datasets.files.label_column import read_trusted
+from lnp.datasets.files.roles import find_role, require_role
 from lnp.datasets.files.table import Table
 from lnp.datasets.import_summary import Finding
 from lnp.datasets.own_graph import OwnGraph
@@ -155,15 +157,20 @@ def _from_networkx(source: Any, given: Given, options: ImportOptions) -> OwnGrap
         _refuse_arrays(given, "node attribute")
         nodes, edges = _attributes(source)
         return from_tables(nodes, edges, options, name=name, source="a networkx graph")
-    attribute = options.label or "y"
-    labels = [source.nodes[node].get(attribute) for node in source.nodes] if given.labels is None else given.labels
+    options.require_no_columns("a networkx graph with `features` or `labels`", but=("label", "trusted"))
+    labels, trusted = given.labels, given.trusted
+    if labels is None:
+        nodes = _nodes(source).table("the networkx graph", "node")
+        labels = nodes.frame[require_role(nodes, "label", options.label)].to_list()
+        marks = find_role(nodes, "trusted", options.trusted)
+        trusted = read_trusted(nodes, marks) if trusted is None and marks is not None else trusted
     ends, weights = _listed(source)
     return from_arrays(
         ends,
         labels,
         nodes=len(source),
         features=features,
-        trusted=given.trusted,
+        trusted=trusted,
         node_ids=list(source.nodes) if given.node_ids is None else given.node_ids,
         class_names=given.class_names or source.graph.get("class_names"),
         weights=weights,
@@ -174,11 +181,7 @@ def _from_networkx(source: Any, given: Given, options: ImportOptions) -> OwnGrap
 
 
 def _attributes(source: Any) -> tuple[Table, Table]:
-    nodes, edges = AttributeTable("id"), AttributeTable("source", "target")
-    for node, attributes in source.nodes(data=True):
-        nodes.add(str(node))
-        for name, value in attributes.items():
-            nodes.put(str(name), value)
+    nodes, edges = _nodes(source), AttributeTable("source", "target")
     for start, end, weight in source.edges(data="weight"):
         edges.add(str(start), str(end))
         if weight is not None:
@@ -187,6 +190,15 @@ def _attributes(source: Any) -> tuple[Table, Table]:
     if not edges.rows:
         raise GraphError("Expected a networkx graph with edges, but it has none.")
     return nodes.table("the networkx graph", "node"), edges.table("the networkx graph", "edge")
+
+
+def _nodes(source: Any) -> AttributeTable:
+    nodes = AttributeTable("id")
+    for node, attributes in source.nodes(data=True):
+        nodes.add(str(node))
+        for name, value in attributes.items():
+            nodes.put(str(name), value)
+    return nodes
 
 
 def _listed(source: Any) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

@@ -64,11 +64,11 @@ class ImportOptions:
                     )
                 seen[column] = role
 
-    def require_no_columns(self, what: str) -> None:
-        """Raises where a column is named for a source that has no columns."""
+    def require_no_columns(self, what: str, but: tuple[str, ...] = ()) -> None:
+        """Raises where a column, ``but`` those, is named for a source that has no columns."""
         columns = ("id", "label", "trusted", "source", "target", "weight", "text", "category", "show", "ignore")
         for name in columns:
-            if getattr(self, name):
+            if getattr(self, name) and name not in but:
                 raise ConfigError(f"Expected `{name}` for a node table and an edge table, but got it for {what}.")
 
 

@@ -33,7 +33,7 @@ def require_role(table: Table, role: str, wanted: str | None) -> str:
     if found is None:
         usual = " or ".join(repr(name) for name in USUAL_NAMES[role])
         raise DataError(
-            f"Expected {table.name} to have a {table.column} {usual}, but it has only {table.names()}. Name the right "
+            f"Expected {table.name} to have {table.a_column} {usual}, but it has only {table.names()}. Name the right "
             f"one with --{role}."
         )
     return found

@@ -45,11 +45,16 @@ class Table:
         where = f"{self.name}, {self.row} {index + self.first_row:,}"
         return where if column is None else f"{where}, {self.column} {column!r}"
 
+    @property
+    def a_column(self) -> str:
+        """What a column is called, with its article."""
+        return f"{'an' if self.column[0] in 'aeiou' else 'a'} {self.column}"
+
     def series(self, column: str, flag: str) -> pl.Series:
         """The column of that name; ``flag`` is how a user names another one."""
         if column not in self.frame.columns:
             raise DataError(
-                f"Expected {self.name} to have a {self.column} {column!r}, but it has only {self.names()}. Name "
+                f"Expected {self.name} to have {self.a_column} {column!r}, but it has only {self.names()}. Name "
                 f"another one with {flag}."
             )
         return self.frame[column]
