@@ -48,6 +48,16 @@ def test_networkx_with_attributes(reference: OwnGraph) -> None:
     assert counts(own) == counts(reference) == {"self-loops": 1, "duplicate edges": 1, "isolated nodes": 1}
 
 
+def test_categories_in_memory_are_text(reference: OwnGraph) -> None:
+    kinds = {"id": pl.Categorical, "label": pl.Enum(["blue", "red"]), "x": pl.Float32, "z": pl.Float32}
+    columns = {"id": ["a", "b", "c", "d"], "label": LABELS, "x": X[:, 0], "z": X[:, 1]}
+    nodes = pl.DataFrame({name: pl.Series(columns[name], dtype=kind) for name, kind in kinds.items()})
+    edges = pl.DataFrame(PAIRS, schema={"source": pl.Categorical, "target": pl.Categorical}, orient="row")
+    own = load_graph(nodes, edges)
+    assert own.graph.checksum == reference.graph.checksum
+    assert own.labels.given.tolist() == reference.labels.given.tolist()
+
+
 def test_networkx_with_vectors_weights_and_numbers_for_names() -> None:
     graph = networkx.path_graph(3)
     networkx.set_node_attributes(graph, {0: [1.0, 2.0], 1: [3.0, 4.0], 2: [5.0, 6.0]}, "v")

@@ -17,7 +17,7 @@ from lnp.datasets.files.from_tables import from_tables
 from lnp.datasets.files.import_options import ImportOptions
 from lnp.datasets.files.label_column import read_trusted
 from lnp.datasets.files.roles import find_role, require_role
-from lnp.datasets.files.table import Table
+from lnp.datasets.files.table import Table, decoded
 from lnp.datasets.import_summary import Finding
 from lnp.datasets.own_graph import OwnGraph
 from lnp.errors import ConfigError, DataError, GraphError
@@ -59,7 +59,7 @@ def from_object(source: Any, edges: Any, given: Given, options: ImportOptions) -
         return _from_scipy(source, given, options)
     if isinstance(source, pl.DataFrame) and isinstance(edges, pl.DataFrame):
         _refuse_arrays(given, "column")
-        tables = Table("the node table", source), Table("the edge table", edges)
+        tables = Table("the node table", decoded(source)), Table("the edge table", decoded(edges))
         return from_tables(*tables, options, source="two polars tables")
     if is_library_object(source, "networkx"):
         return _from_networkx(source, given, options)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from lnp.datasets.files.table import Table, tidy_strings
+from lnp.datasets.files.table import Table, decoded, tidy_strings
 from lnp.datasets.files.text_check import TextShape, check_text
 from lnp.errors import DataError, UnknownNameError
 
@@ -114,8 +114,7 @@ def _read_parquet(path: Path) -> Table:
         ) from error
     if frame.height == 0:
         raise DataError(f"Expected rows in {path}, but there is none.")
-    encoded = [name for name, kind in frame.schema.items() if isinstance(kind, pl.Categorical | pl.Enum)]
-    return Table(str(path), frame.with_columns(pl.col(encoded).cast(pl.String)))
+    return Table(str(path), decoded(frame))
 
 
 def _first_line(error: BaseException) -> str:

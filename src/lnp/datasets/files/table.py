@@ -9,7 +9,7 @@ import polars as pl
 
 from lnp.errors import DataError
 
-__all__ = ["MISSING", "Table", "counted", "name_list", "shown", "tidy_strings"]
+__all__ = ["MISSING", "Table", "counted", "decoded", "name_list", "shown", "tidy_strings"]
 
 MISSING = ("", "NA", "N/A", "n/a", "#N/A", "null", "NULL", "None")
 """Cells that stand for a missing value. "NaN" is none of them among numbers: there it is a result gone wrong."""
@@ -63,6 +63,16 @@ class Table:
         """The names of the columns, for messages."""
         quoted = [shown(name) for name in self.frame.columns]
         return ", ".join(quoted[:20]) + (f" and {len(quoted) - 20} more" if len(quoted) > 20 else "")
+
+
+def decoded(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with text in the place of categories, which are text kept as numbers.
+
+    >>> decoded(pl.DataFrame({"c": pl.Series(["x"], dtype=pl.Categorical)})).schema["c"]
+    String
+    """
+    encoded = [name for name, kind in frame.schema.items() if isinstance(kind, pl.Categorical | pl.Enum)]
+    return frame.with_columns(pl.col(encoded).cast(pl.String))
 
 
 def shown(value: object, limit: int = 40) -> str:
