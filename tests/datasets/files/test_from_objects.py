@@ -58,6 +58,18 @@ def test_categories_in_memory_are_text(reference: OwnGraph) -> None:
     assert own.labels.given.tolist() == reference.labels.given.tolist()
 
 
+def test_marks_of_networkx_nodes_are_true_and_false() -> None:
+    graph = networkx.path_graph(3)
+    networkx.set_node_attributes(graph, {0: True, 1: np.False_}, "label")
+    as_table = load_graph(
+        pl.DataFrame({"id": [0, 1, 2], "label": [True, False, None]}),
+        pl.DataFrame({"source": [0, 1], "target": [1, 2]}),
+    )
+    own = load_graph(graph)
+    assert own.class_names == as_table.class_names == ("false", "true")
+    assert own.labels.given.tolist() == as_table.labels.given.tolist() == [1, 0, -1]
+
+
 def test_networkx_with_vectors_weights_and_numbers_for_names() -> None:
     graph = networkx.path_graph(3)
     networkx.set_node_attributes(graph, {0: [1.0, 2.0], 1: [3.0, 4.0], 2: [5.0, 6.0]}, "v")

@@ -70,8 +70,10 @@ class AttributeTable:
 
 
 def _series(label: str, values: list[object]) -> pl.Series:
-    """A column of text, of numbers or of vectors where all values are that, else of text."""
+    """A column of marks, of numbers or of vectors where all values are that, else of text."""
     kinds = {type(value) for value in values if value is not None}
+    if kinds and all(issubclass(kind, bool | np.bool_) for kind in kinds):
+        return pl.Series(label, [None if value is None else bool(value) for value in values], dtype=pl.Boolean)
     if kinds and all(issubclass(kind, bool | int | float | np.number | np.bool_) for kind in kinds):
         whole = all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds)
         convert: Callable[[Any], float] = int if whole else float
