@@ -70,10 +70,20 @@ def read_arrays(path: Path, required: tuple[str, ...], optional: tuple[str, ...]
             if not missing:
                 return {key: archive[key] for key in (*required, *optional) if key in archive.files}
     except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error) as error:
-        raise DataError(
-            f"Expected {path} to be a readable npz file, but got: {error}. It may be truncated; fetch it again."
-        ) from error
+        raise DataError(f"Expected {path} to be a readable npz file, but got: {_reason(path, error)}") from error
     raise DataError(f"Expected {path} to have `{missing[0]}`, but it has only {', '.join(sorted(archive.files))}.")
+
+
+def _reason(path: Path, error: Exception) -> str:
+    """What is wrong and what to do; numpy itself would advise to unpickle whatever it does not know."""
+    if "pickle" not in str(error):
+        return f"{error}. It may be truncated; fetch it again."
+    if zipfile.is_zipfile(path):
+        return (
+            "an array of Python objects, which are never read. Save numbers with −1, or strings with an empty one, "
+            "where a value is unknown."
+        )
+    return "something else, by its first bytes. Write it with `numpy.savez`."
 
 
 def load_npz(
