@@ -52,6 +52,13 @@ def test_what_is_wrong_is_named(columns: dict[str, object], message: str) -> Non
         read(columns)
 
 
+@pytest.mark.parametrize(("node", "end"), [("12", "12.0"), ("12.0", "12")])
+def test_numbers_that_one_table_has_as_floats_are_pointed_out(node: str, end: str) -> None:
+    table = Table("edges.csv", pl.DataFrame({"source": [node, "7"], "target": [end, node]}), first_row=2)
+    with pytest.raises(DataError, match=rf"row 2, .* has no '{end}' .* It has '{node}': write the ids of both tables"):
+        read_edges(table, pl.Series([node, "7"]), ImportOptions())
+
+
 def test_one_column_is_not_two_ends() -> None:
     with pytest.raises(DataError, match=r"column 'source' is named for both"):
         read({"source": ["a"], "target": ["b"]}, target="source")

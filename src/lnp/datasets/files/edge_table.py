@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 import polars as pl
@@ -53,20 +54,26 @@ def read_edges(table: Table, ids: pl.Series, options: ImportOptions) -> EdgeList
     unknown = (ends < 0).any(axis=0)
     dropped = int(unknown.sum())
     if dropped and not options.drop_unknown:
-        _complain(table, ends, tuple(roles.values()), dropped)
+        _complain(table, ids, ends, tuple(roles.values()), dropped)
     if dropped:
         ends = ends[:, ~unknown]
         weights = None if weights is None else weights[~unknown]
     return EdgeList(ends, weights, dropped, unused)
 
 
-def _complain(table: Table, ends: NDArray[np.int64], columns: tuple[str, ...], count: int) -> None:
+def _complain(table: Table, ids: pl.Series, ends: NDArray[np.int64], columns: tuple[str, ...], count: int) -> NoReturn:
     index = int(np.flatnonzero((ends < 0).any(axis=0))[0])
     column = columns[0] if ends[0, index] < 0 else columns[1]
+    cell = str(table.frame[column][index]).strip()
+    other = cell.removesuffix(".0") if cell.endswith(".0") else f"{cell}.0"  # as floats, once a cell was empty
+    advice = (
+        f"It has {shown(other)}: write the ids of both tables alike."
+        if other in ids.cast(pl.String)
+        else "Add the node, remove the edge, or leave all such edges out with --drop-unknown."
+    )
     raise DataError(
-        f"Expected the id of a node in {table.place(index, column)}, but the node table has no "
-        f"{shown(table.frame[column][index])} ({count:,} such edges in all). Add the node, remove the edge, or leave "
-        "all such edges out with --drop-unknown."
+        f"Expected the id of a node in {table.place(index, column)}, but the node table has no {shown(cell)} "
+        f"({count:,} such edges in all). {advice}"
     )
 
 
