@@ -139,3 +139,15 @@ def test_a_dataset_may_be_named_without_an_option(call, small: list[str]) -> Non
     with_option = json.loads(call("train", *small, "--method", "gcn", "--json").stdout)
     without = json.loads(call("train", *small[1:], "--method", "gcn", "--json").stdout)
     assert without["test_accuracy"] == with_option["test_accuracy"]
+
+
+def test_a_folder_that_is_not_there_is_no_dataset(call, tmp_path: Path) -> None:
+    for name, state in ((tmp_path / "grahp", "not there"), (tmp_path / "nodes.csv", "a file")):
+        if state == "a file":
+            name.write_text("id,label\n")
+        result = call("train", name, "--out", tmp_path / "model")
+        assert result.exit_code == 2
+        assert f"to be a folder of `lnp import`, but it is {state}. Import the graph first." in result.stderr
+    result = call("train", f"synthetic:nodez={tmp_path}/x", "--out", tmp_path / "model")
+    assert "Unknown" in result.stderr  # a dataset whose option has a path is a dataset
+    assert "nodez" in result.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,12 @@ def own_folder(name: str) -> Path | None:
 
     path = Path(name)
     if not path.is_dir():
+        # No dataset is called so (options of one follow a colon), and a list of datasets would not help.
+        if os.sep in name.partition(":")[0] or path.is_file():
+            state = "a file" if path.is_file() else "not there"
+            raise DataError(
+                f"Expected {path} to be a folder of `lnp import`, but it is {state}. Import the graph first."
+            )
         return None
     if is_own_graph(path):
         return path
