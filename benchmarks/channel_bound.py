@@ -14,7 +14,7 @@ is, with these seeds), ``T``, ``judgement``, ``noise`` (only without wrong label
 ``strict``, where the published figures do not apply, the mean of its own records under ``paper`` takes their place. All
 else is the run: split, noise, seed, configuration, choice of epoch. ``results/channel-bound.csv`` has a row per run.
 
-    python benchmarks/channel_bound.py run --datasets cora,citeseer --noises uniform-mix --seeds 2 --minutes 20
+    python benchmarks/channel_bound.py run --datasets cora,citeseer --tables table-1 --seeds 2 --minutes 20
     python benchmarks/channel_bound.py show --markdown
 
 One thread; LNP_DATA names the folder of the graphs.
@@ -36,14 +36,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from oracle import TABLES
 from row_file import load_rows, save_rows
 
 from lnp.datasets.catalog import load_dataset
 from lnp.engine.fit import FitOptions, fit
 from lnp.experiments.code_version import code_version
-from lnp.experiments.grid import Choice, expand
-from lnp.experiments.spec import RunSpec
+from lnp.experiments.grid import Choice, GridRun, expand
 from lnp.experiments.tables import load_table
 from lnp.experiments.tasks import task_of
 from lnp.graph.labels import UNKNOWN, ObservedLabels
@@ -55,6 +53,7 @@ from lnp.seeds import Seeds
 
 FILE = Path(__file__).parents[1] / "results" / "channel-bound.csv"
 METHOD = "lnp-channel"
+TABLES = ("table-1", "table-2")
 DATASETS = ("cora", "citeseer", "chameleon", "squirrel", "actor")
 RATES = (0.2, 0.4, 0.6, 0.8)
 LIMITS = {"none": "chance", "T": "T", "right": "judgement", "clean": "noise"}
@@ -68,6 +67,7 @@ TOLD = {"paper": tuple(LIMITS), "strict": ("none", "T")}
 class Row:
     """One run; ``seconds`` are processor time."""
 
+    table: str
     protocol: str
     dataset: str
     noise: str
@@ -83,12 +83,17 @@ class Row:
     @property
     def place(self) -> tuple[object, ...]:
         """What it is a run of."""
-        return self.protocol, self.dataset, self.noise, self.rate, self.seed, self.told
+        return place(self.table, self.protocol, self.dataset, self.rate, self.seed, self.told)
 
 
-def published(dataset: str, noise: str, rate: float) -> float:
+def place(table: str, protocol: str, dataset: str, rate: float, seed: int, told: str) -> tuple[object, ...]:
+    """Equal for runs that are told the same of the same cell and seed."""
+    return table, protocol, dataset, rate, seed, told
+
+
+def published(table: str, dataset: str, rate: float) -> float:
     """The larger of the figures of LNP-v1 and v2."""
-    cells = load_table(TABLES[noise]).published
+    cells = load_table(table).published
     figures = [cells[dataset, rate, method].value for method in ("lnp-v1", "lnp-v2")]
     return max(value for value in figures if value is not None)
 
@@ -96,22 +101,23 @@ def published(dataset: str, noise: str, rate: float) -> float:
 def to_reach(row: Row) -> float:
     """What the cell of a row is compared with."""
     if row.protocol == "paper":
-        return published(row.dataset, row.noise, row.rate)
-    with (FILE.parent / f"{TABLES[row.noise]}.paper.csv").open(encoding="utf-8", newline="") as lines:
+        return published(row.table, row.dataset, row.rate)
+    with (FILE.parent / f"{row.table}.paper.csv").open(encoding="utf-8", newline="") as lines:
         records = csv.DictReader(lines)
         cell = (METHOD, row.dataset, row.rate)
         found = [one for one in records if (one["method"], one["dataset"], float(one["rate"])) == cell]
     return 100 * statistics.fmean(float(one["test_accuracy"]) for one in found)
 
 
-def specs(noises: Sequence[str], choice: Choice) -> Iterator[RunSpec]:
+def runs(tables: Sequence[str], choice: Choice) -> Iterator[GridRun]:
     """The runs of the tables, seed by seed."""
-    for noise in noises:
-        yield from (run.spec for run in expand(load_table(TABLES[noise]), choice))
+    for table in tables:
+        yield from expand(load_table(table), choice)
 
 
-def train(spec: RunSpec, told: str, variant: str) -> Row:
+def train(run: GridRun, told: str, variant: str) -> Row:
     """One run. The only place that sees the truth."""
+    spec = run.spec
     started, seeds, dataset = time.process_time(), Seeds(spec.seed), load_dataset(spec.dataset)
     task = task_of(spec, dataset, seeds)
     truth, observed = dataset.truth.labels, task.observed
@@ -133,7 +139,8 @@ def train(spec: RunSpec, told: str, variant: str) -> Row:
     result = fit(method, batch, task.selection, seeds.randomness(), FitOptions(patience=spec.patience))
     test = task.split.test
     return Row(
-        protocol=spec.protocol,
+        table=run.table,
+        protocol=run.protocol,
         dataset=spec.dataset,
         noise=spec.noise,
         rate=spec.rate,
@@ -147,22 +154,22 @@ def train(spec: RunSpec, told: str, variant: str) -> Row:
     )
 
 
-def run_missing(wanted: Iterator[RunSpec], minutes: float) -> None:
+def run_missing(wanted: Iterator[GridRun], minutes: float) -> None:
     """Runs what is missing, or was run with another configuration, until the processor time is spent."""
     rows: list[Row] = load_rows(FILE, Row)
-    for spec in wanted:
-        variant = ""
-        for told in TOLD[spec.protocol]:
-            place = (spec.protocol, spec.dataset, spec.noise, spec.rate, spec.seed, told)
-            old = [row for row in rows if row.place == place]
+    for run in wanted:
+        spec, variant = run.spec, ""
+        for told in TOLD[run.protocol]:
+            here = place(run.table, run.protocol, spec.dataset, spec.rate, spec.seed, told)
+            old = [row for row in rows if row.place == here]
             if not old or old[0].config_hash != spec.config_hash:
                 if time.process_time() > 60 * minutes:
                     print("The time is spent; the same command goes on.")
                     return
-                new = train(spec, told, variant)
+                new = train(run, told, variant)
                 rows = [row for row in rows if row not in old] + [new]
                 save_rows(FILE, Row, rows, {"test_accuracy": 6, "seconds": 2})
-                print(*place, new.variant, f"{100 * new.test_accuracy:.1f}  {new.seconds:.1f} s", flush=True)
+                print(*here, new.variant, f"{100 * new.test_accuracy:.1f}  {new.seconds:.1f} s", flush=True)
                 old = [new]
             variant = variant or old[0].variant  # the one of "none", which comes first
 
@@ -179,7 +186,14 @@ def line(rows: Sequence[Row]) -> list[str]:
     means = {told: statistics.fmean(found[told] for found in whole) for told in TOLD[first.protocol]}
     needed = to_reach(first)
     limit = next((LIMITS[told] for told, mean in means.items() if mean > needed), "task" if len(means) > 2 else "")
-    where = [first.protocol, first.dataset, f"{first.noise} {first.rate:g}", f"{needed:.1f}", str(len(whole))]
+    where = [
+        first.table,
+        first.protocol,
+        first.dataset,
+        f"{first.noise} {first.rate:g}",
+        f"{needed:.1f}",
+        str(len(whole)),
+    ]
     return [*where, *(f"{means[told]:.1f}" if told in means else "–" for told in LIMITS), limit]
 
 
@@ -187,12 +201,12 @@ def show(markdown: bool) -> None:
     """Prints a line a cell."""
     cells: dict[tuple[object, ...], list[Row]] = {}
     for row in load_rows(FILE, Row):
-        cells.setdefault((row.protocol, row.noise, row.dataset, row.rate), []).append(row)
-    head = ["protocol", "graph", "noise", "to reach", "seeds", *LIMITS, "limit"]
+        cells.setdefault((row.table, row.protocol, row.dataset, row.rate), []).append(row)
+    head = ["table", "protocol", "graph", "noise", "to reach", "seeds", *LIMITS, "limit"]
     lines = [found for place in sorted(cells, key=str) if (found := line(cells[place]))]
     if markdown:
         print("| " + " | ".join(head) + " |")
-        print("|---|---|---|" + "---:|" * (len(head) - 4) + "---|")
+        print("|---|---|---|---|" + "---:|" * (len(head) - 5) + "---|")
     for one in lines if markdown else [head, *lines]:
         print("| " + " | ".join(one) + " |" if markdown else "  ".join(text.ljust(16) for text in one).rstrip())
 
@@ -202,7 +216,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=("run", "show"))
     parser.add_argument("--datasets", default=",".join(DATASETS))
-    parser.add_argument("--noises", default=",".join(TABLES))
+    parser.add_argument("--tables", default=",".join(TABLES))
     parser.add_argument("--rates", default=",".join(map(str, RATES)))
     parser.add_argument("--protocol", default="paper", choices=("paper", "strict"))
     parser.add_argument("--seeds", type=int, default=1)
@@ -211,7 +225,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     if arguments.command == "run":
-        datasets, noises, rates = (text.split(",") for text in (arguments.datasets, arguments.noises, arguments.rates))
+        datasets, tables, rates = (text.split(",") for text in (arguments.datasets, arguments.tables, arguments.rates))
         choice = Choice(
             methods=[METHOD],
             datasets=datasets,
@@ -219,7 +233,7 @@ def main() -> None:
             seeds=arguments.seeds,
             protocol=arguments.protocol,
         )
-        run_missing(specs(noises, choice), arguments.minutes)
+        run_missing(runs(tables, choice), arguments.minutes)
     show(arguments.markdown)
 
 

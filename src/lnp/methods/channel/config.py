@@ -33,7 +33,7 @@ def affordable(variants: tuple[str, ...], node_count: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class ChannelConfig(MethodConfig):
-    r"""Options of the channel model. ``docs/channel.md`` has the scores by which the defaults were chosen.
+    r"""Options of the channel model. ``docs/channel_findings.md`` has the scores by which the defaults were chosen.
 
     Args:
         variant: What stands beside the backbone in :math:`P_\theta`, one of :data:`VARIANTS`, or "auto": the one of

@@ -3,7 +3,7 @@ r"""The channel by which labels are judged.
 The networks that T is learned with are held back: they see half of the labels, and their logits are bounded. So they
 are less sure than what they know allows, and likelihood blames part of the wrong labels on their doubt: T keeps too
 many. For what the last network learns that makes no difference, and it is no reason to let them be sure of what they
-do not know (``docs/channel.md``). For how likely a label is right it makes all the difference. So at the end
+do not know (``docs/channel_findings.md``). For how likely a label is right it makes all the difference. So at the end
 of every stage T is found once more, together with a sharpness w,
 
 .. math:: \max_{w, T} \sum_i \log \sum_k \mathrm{softmax}(w z_i)_k\, T_{k \tilde y_i} ,

@@ -17,7 +17,7 @@ Equal rows that keep as few labels as they may are not believed: the network the
 with equal rows leaves the order of the classes as it is. With equal rows labels tell it all there is to know, and T_C
 counts lightly.
 
-``docs/channel.md`` has the derivation and what each part is worth.
+``docs/channel.md`` has the derivation, ``docs/channel_findings.md`` what each part is worth.
 """
 
 from __future__ import annotations
