@@ -19,7 +19,7 @@ from lnp.engine.history import EpochRecord
 from lnp.engine.selection import select_last
 from lnp.methods.batch import Batch
 from lnp.methods.channel.config import CANDIDATES, VARIANTS, ChannelConfig, affordable
-from lnp.methods.channel.learning import LIGHT_STAGE
+from lnp.methods.channel.learning import WEIGHING_STAGES
 from lnp.methods.channel.model import Channel
 from lnp.seeds import Seeds
 
@@ -67,7 +67,7 @@ def learn_first_channel(
     )
 
     def on_epoch(record: EpochRecord, epochs: int) -> None:
-        if on_step is not None and record.epoch + 1 == epochs and record.stage != LIGHT_STAGE:
+        if on_step is not None and record.epoch + 1 == epochs and record.stage not in WEIGHING_STAGES:
             on_step()
 
     method = Channel(options, batch, seeds.generator("audit channel")).to(batch.given.device)

@@ -32,12 +32,30 @@ def test_the_cut_is_a_partition_of_the_noisy_nodes(batch: Batch, left_out: int) 
     cuts = []
     for seed in range(3):
         halves.draw(batch, Seeds(seed).generator("cut"))
-        first, second = halves.nodes(0).tolist(), halves.nodes(1).tolist()
+        first, second = halves.learnt(0, batch.noisy).tolist(), halves.learnt(1, batch.noisy).tolist()
         assert sorted(first + second) == sorted(batch.noisy.tolist())
         assert 0 <= len(first) - len(second) <= 1
         assert (halves.side >= 0).sum() == batch.noisy.numel()
         cuts.append(tuple(first))
     assert len(set(cuts)) == 3  # at random
+
+
+def test_t_c_is_cut_class_by_class_and_joined_again(batch: Batch) -> None:
+    """Each network learns half of the trusted nodes of every class, the larger one if they are odd in number."""
+    halves = build(batch)
+    halves.draw(batch, Seeds(0).generator("cut"))
+    before = halves.side.clone()
+    assert halves.learnt(0, batch.trusted).equal(batch.trusted)  # nobody is asked about T_C
+    halves.cut_trusted(batch)
+    learnt = [halves.learnt(index, batch.trusted).tolist() for index in (0, 1)]
+    assert sorted(learnt[0] + learnt[1]) == sorted(batch.trusted.tolist())
+    for label in range(3):
+        trusted = [node for node in batch.trusted.tolist() if batch.given[node] == label]
+        counts = [sum(node in half for node in trusted) for half in learnt]
+        assert counts == [(len(trusted) + 1) // 2, len(trusted) // 2]
+    assert halves.learnt(0, batch.noisy).equal(batch.noisy[before[batch.noisy] == 0])  # T_N stays as it was cut
+    halves.join_trusted(batch)
+    assert halves.side.equal(before)
 
 
 def test_every_node_of_the_noisy_set_is_as_likely_in_either_half(batch: Batch) -> None:

@@ -16,7 +16,7 @@ from lnp.methods.base import Epoch
 from lnp.methods.batch import Batch
 from lnp.methods.channel.config import CANDIDATES, VARIANTS, ChannelConfig
 from lnp.methods.channel.crossed import crossed_evidence
-from lnp.methods.channel.learning import EQUAL_ROWS, FIRST_ROWS, LABELS, LIGHT_ROWS, OWN_ROWS
+from lnp.methods.channel.learning import EQUAL_ROWS, FIRST_ROWS, FULL_ROWS, LABELS, LIGHT_ROWS, OWN_ROWS
 from lnp.methods.channel.model import Channel
 from lnp.methods.channel.transition import LEAST, learn_transition, shared_rows
 from lnp.seeds import Seeds
@@ -155,6 +155,36 @@ def test_what_explains_the_labels_best_says_how_t_c_counts(batch: Batch, before:
     assert torch.equal(model.findings.equal_rows[2], model.transition if wins else torch.eye(3))
     model._begin(OWN_ROWS, None, batch, Seeds(0).randomness())
     assert VARIANTS[int(model.learning)] == ("features" if wins else "smooth")
+
+
+@pytest.mark.parametrize("phase", [FULL_ROWS, LIGHT_ROWS])
+def test_while_t_c_is_weighed_each_network_learns_half_of_it_and_is_asked_about_the_rest(
+    batch: Batch, phase: int
+) -> None:
+    model = build(batch, hidden=8, variant="smooth").eval()
+    model._begin(phase, None, batch, Seeds(0).randomness())
+    asked = int(batch.trusted[model.halves.side[batch.trusted] == 0][0])  # the first network learns it
+    given = batch.given.clone()
+    given[asked] = (given[asked] + 1) % 3
+    losses = [model._estimate_loss(one, Seeds(0).randomness()) for one in (batch, replace(batch, given=given))]
+    assert torch.equal(losses[0]["trusted_ce_1"], losses[1]["trusted_ce_1"])
+    assert not torch.equal(losses[0]["trusted_ce_0"], losses[1]["trusted_ce_0"])
+    said = model.halves_say(batch)
+    other = model.halves.networks[1](batch.graph, VARIANTS[int(model.learning)], None, bound=model._bound)
+    torch.testing.assert_close(said[asked], other[asked].softmax(dim=0))
+    model._begin(LABELS, None, batch, Seeds(0).randomness())  # from there on both learn, and are asked together, again
+    assert (model.halves.side[batch.trusted] == -1).all()
+
+
+def test_who_of_t_c_is_named_rightly_is_noted_where_t_c_counts_fully(batch: Batch) -> None:
+    model = build(batch, variant="smooth", start_epochs=0)
+    model._begin(FULL_ROWS, None, batch, Seeds(0).randomness())
+    probabilities = random_probabilities(60, seed=3)
+    model.end_epoch(batch, epoch_with(probabilities, index=0, count=1))
+    right = [int(probabilities[node].argmax()) == int(batch.given[node]) for node in batch.trusted.tolist()]
+    assert 0 < sum(right) < len(right)
+    assert model.findings.unseen_right.tolist() == right
+    assert not model.findings.equal_evidence.isfinite().any()  # learnt from half of T_C: no T to go on with
 
 
 @pytest.mark.parametrize(("phase", "bound"), [(FIRST_ROWS, 3.0), (EQUAL_ROWS, 3.0), (LABELS, 0.0), (OWN_ROWS, 3.0)])

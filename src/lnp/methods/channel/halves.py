@@ -36,7 +36,8 @@ class Halves(nn.Module):
 
     Attributes:
         networks: Two priors.
-        side: 0 or 1 for the nodes of T_N, −1 for all others, and for all before :meth:`draw`.
+        side: 0 or 1 for the nodes of T_N, −1 for all others, and for all before :meth:`draw`. T_C is cut like T_N
+            between :meth:`cut_trusted` and :meth:`join_trusted`.
     """
 
     side: Tensor
@@ -54,14 +55,28 @@ class Halves(nn.Module):
         self.side.fill_(-1)
         self.side[batch.noisy[order]] = (torch.arange(order.numel(), device=order.device) % 2).to(self.side.dtype)
 
+    def cut_trusted(self, batch: Batch) -> None:
+        """Lets each network learn every other trusted node of a class, and be asked about the rest."""
+        labels = batch.trusted_labels
+        order = labels.argsort(stable=True)
+        first = labels.bincount(minlength=batch.class_count).cumsum(0).roll(1)
+        first[0] = 0
+        place = torch.arange(order.numel(), device=order.device) - first[labels[order]]
+        self.side[batch.trusted[order]] = (place % 2).to(self.side.dtype)
+
+    def join_trusted(self, batch: Batch) -> None:
+        """Lets both networks learn all of T_C, as before it was cut."""
+        self.side[batch.trusted] = -1
+
     def restart(self, batch: Batch, generator: Generator) -> None:
         """Forgets everything learned."""
         for network in self.networks:
             network.load_state_dict(self._fresh(batch, generator).state_dict())
 
-    def nodes(self, index: int) -> Tensor:
-        """The half that network ``index`` learns from."""
-        return (self.side == index).nonzero().squeeze(1)
+    def learnt(self, index: int, nodes: Tensor) -> Tensor:
+        """Those of some nodes that network ``index`` learns from: its own half, and whatever is not cut."""
+        side = self.side[nodes]
+        return nodes[(side < 0) | (side == index)]
 
     def logits(self, batch: Batch, variant: str, generator: Generator | None, *, bound: float) -> Sequence[Tensor]:
         """The logits of both networks, for all nodes."""

@@ -10,7 +10,8 @@ Every question on the way is settled by how likely given labels are to networks 
 2. *Equal rows*, for each variant. The same with one probability of keeping a label for all classes.
 3. *Equal rows, lightly*, where T_C is less than a two-hundredth of T_N. The same with the best variant, and λ says what
    one trusted label weighs, not T_C as a whole (:func:`~lnp.methods.channel.objective.light`). If that explains the
-   labels better than all before, it is so from there on.
+   labels better than all before, it is so from there on, unless T_C itself speaks against it: here, and in a stage
+   before it in which T_C counts fully, each network learns one half of T_C and is asked about the other.
 4. *Labels*. Networks learn the given labels as they are. What they say of T_C, whose true labels are known, is another
    place for T to start from: on average a row of T is what is said of that class.
 5. *Own rows*. T by expectation maximisation from there. The better of both T stays, if it explains the labels better
@@ -21,6 +22,7 @@ Every question on the way is settled by how likely given labels are to networks 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -46,13 +48,13 @@ from lnp.methods.channel.transition import (
 )
 from lnp.seeds import Generator, Randomness
 
-__all__ = ["LIGHT_STAGE", "SMALLEST", "LearnsTransition"]
+__all__ = ["SMALLEST", "WEIGHING_STAGES", "LearnsTransition"]
 
-FIRST_ROWS, EQUAL_ROWS, LIGHT_ROWS, LABELS, OWN_ROWS, OPINIONS, DONE = range(7)
-"""The values of ``phase``."""
+FIRST_ROWS, EQUAL_ROWS, LIGHT_ROWS, LABELS, OWN_ROWS, OPINIONS, DONE, FULL_ROWS = range(8)
+"""The values of ``phase``; saved models have them, so a new one comes last."""
 
-LIGHT_STAGE = "equal rows, lightly"
-"""The one stage that not every graph has."""
+WEIGHING_STAGES = ("equal rows, half of T_C", "equal rows, lightly")
+"""The stages that settle what T_C weighs, which not every graph has."""
 
 LIGHTEST = 0.25
 """Where :func:`~lnp.methods.channel.objective.light` is less, T_C is weighed in both ways and the better one stays."""
@@ -89,7 +91,7 @@ class LearnsTransition(Method):
         config, identity = self.config, torch.eye(batch.class_count)
         self.halves = Halves(config, batch, generator)
         self.register_buffer("transition", identity)
-        self.findings = Findings(len(VARIANTS), batch.class_count)
+        self.findings = Findings(len(VARIANTS), batch.class_count, batch.trusted.numel())
         asked = batch.noisy.numel() if self._has_opinions(batch) else 0
         self.register_buffer("beliefs", torch.zeros(asked, batch.class_count))
         self.register_buffer("confusion", torch.zeros_like(identity))
@@ -116,7 +118,8 @@ class LearnsTransition(Method):
             for variant in config.candidates(batch.node_count):
                 stages.append(self._estimate(f"{name}, {variant}", config.estimate_epochs, phase, variant))
         if 0 < light(batch) < LIGHTEST:
-            stages.append(self._estimate(LIGHT_STAGE, config.estimate_epochs, LIGHT_ROWS))
+            for name, phase in zip(WEIGHING_STAGES, (FULL_ROWS, LIGHT_ROWS), strict=True):
+                stages.append(self._estimate(name, config.estimate_epochs, phase))
         stages.append(self._estimate("labels", config.label_epochs, LABELS))
         stages.append(self._estimate("own rows", config.estimate_epochs, OWN_ROWS))
         if self._has_opinions(batch):
@@ -153,13 +156,24 @@ class LearnsTransition(Method):
             return
         if epoch.index + 1 < epoch.count:
             return
-        evidence = self._evidence(batch, logs)
-        judging = judging_rows(logs, labels, self.transition, partial(self._learned, batch))
-        if phase == OWN_ROWS:
-            self.findings.note_own(evidence, judging)
+        self._note(batch, logs, epoch.probabilities)
+
+    def _note(self, batch: Batch, logs: Tensor, probabilities: Tensor) -> None:
+        """At the end of a stage."""
+        phase, findings, variant = int(self.phase), self.findings, int(self.learning)
+        right = probabilities[batch.trusted].argmax(dim=1) == batch.trusted_labels
+        if phase == FULL_ROWS:
+            findings.unseen_right.copy_(right)
             return
-        notes = {FIRST_ROWS: self.findings.note_first, EQUAL_ROWS: self.findings.note_equal}
-        notes.get(phase, self.findings.note_light)(int(self.learning), self.transition, evidence, judging)
+        evidence = self._evidence(batch, logs)
+        judging = judging_rows(logs, batch.noisy_labels, self.transition, partial(self._learned, batch))
+        if phase == OWN_ROWS:
+            findings.note_own(evidence, judging)
+        elif phase == LIGHT_ROWS:
+            findings.note_light(variant, self.transition, evidence, judging, right)
+        else:
+            note = findings.note_first if phase == FIRST_ROWS else findings.note_equal
+            note(variant, self.transition, evidence, judging)
 
     def _estimate(self, name: str, epochs: int, phase: int, variant: str | None = None) -> Stage:
         adam = Optimiser(self.halves.parameters(), self.config.learning_rate, self.config.weight_decay)
@@ -176,13 +190,18 @@ class LearnsTransition(Method):
         if int(self.phase) == DONE:  # one cut for everything that is compared
             self.halves.draw(batch, randomness.sampling)
         self.halves.restart(batch, randomness.sampling)
+        if phase in (FULL_ROWS, LIGHT_ROWS):
+            self.halves.cut_trusted(batch)
+        else:
+            self.halves.join_trusted(batch)
         if phase == OPINIONS:
             self.transition.copy_(self.findings.decide(self.transition, self.config.gain))
             self.phase.fill_(phase)
             self.learning.fill_(VARIANTS.index(self.variant))
             return
         self.phase.fill_(phase)
-        best = self.findings.variant_of_equal_rows if phase == LIGHT_ROWS else self.findings.variant_of_own_rows
+        equal = phase in (FULL_ROWS, LIGHT_ROWS)
+        best = self.findings.variant_of_equal_rows if equal else self.findings.variant_of_own_rows
         self.learning.fill_(VARIANTS.index(variant) if variant else best)
         if phase == LABELS:
             self.transition.copy_(torch.eye(batch.class_count))
@@ -202,7 +221,7 @@ class LearnsTransition(Method):
         return self.confusion + (torch.eye(classes, device=self.confusion.device) + 1 / classes) / 2
 
     def _rows(self, counts: Tensor) -> Tensor:
-        if int(self.phase) in (EQUAL_ROWS, LIGHT_ROWS):
+        if int(self.phase) in (EQUAL_ROWS, FULL_ROWS, LIGHT_ROWS):
             return shared_rows(counts, least=LEAST)
         return learn_transition(counts, largest_strength=self._strength)
 
@@ -225,9 +244,11 @@ class LearnsTransition(Method):
         terms: Terms = {}
         variant = VARIANTS[int(self.learning)]
         for index, logits in enumerate(self.halves.logits(batch, variant, randomness.dropout, bound=self._bound)):
-            parts = negative_log_likelihood(
-                logits, batch, self.halves.nodes(index), self.transition, trusted_weight=weight
-            )
+            seen = batch
+            if int(self.phase) in (FULL_ROWS, LIGHT_ROWS):
+                seen = replace(batch, trusted=self.halves.learnt(index, batch.trusted))
+            noisy = self.halves.learnt(index, batch.noisy)
+            parts = negative_log_likelihood(logits, seen, noisy, self.transition, trusted_weight=weight)
             terms |= {f"{name}_{index}": value for name, value in parts.items()}
         return terms
 
