@@ -56,13 +56,20 @@ class UnknownNameError(InputError):
 
     >>> print(UnknownNameError("method", "lnp-v3", ["gcn", "lnp-v1", "lnp-v2"]))
     Unknown method 'lnp-v3'. Did you mean 'lnp-v2'? Choices: gcn, lnp-v1, lnp-v2.
+
+    Args:
+        kind: What the registry holds.
+        name: The name that it does not hold.
+        choices: Those that it does.
+        also: What else could stand in the place of a name.
     """
 
-    def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, choices: Iterable[str], *, also: str = "") -> None:
         choices = sorted(choices)
         close = difflib.get_close_matches(name.lower(), choices, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        super().__init__(f"Unknown {kind} {name!r}.{hint} Choices: {', '.join(choices)}.")
+        also = f", or {also}" if also else ""
+        super().__init__(f"Unknown {kind} {name!r}.{hint} Choices: {', '.join(choices)}{also}.")
 
 
 class ConfigError(InputError):

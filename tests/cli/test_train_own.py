@@ -37,6 +37,15 @@ def graph(tmp_path: Path) -> Path:
     return tmp_path / "graph"
 
 
+def test_a_model_that_is_replaced_is_mentioned(call, graph: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    notes = [
+        json.loads(call("train", graph, "--method", "gcn", "--out", model, "--json", *FAST).stdout)["notes"]
+        for _ in range(2)
+    ]
+    assert [any("takes its place" in note for note in one) for one in notes] == [False, True]
+
+
 def test_train_predict_and_back_again(call, graph: Path, tmp_path: Path) -> None:
     model, out = tmp_path / "model", tmp_path / "predictions.csv"
     result = call("train", graph, "--method", "lnp-v2", "--out", model, *FAST)
@@ -126,7 +135,7 @@ def test_bad_input_is_one_line(call, graph: Path, tmp_path: Path) -> None:
         (["cora", "--dataset", "cora"], "Expected one graph to train on, but got both"),
         ([], "Expected one graph to train on, but got none"),
         (["digits", "--labels", "x.csv"], "Expected `--labels` with your own graph"),
-        ([tmp_path / "absent", "--out", "m"], "Unknown dataset"),
+        ([tmp_path / "absent", "--out", "m"], "to be a folder of `lnp import`, but it is not there"),
     ]:
         result = call("train", *arguments)
         assert result.exit_code == 2, arguments

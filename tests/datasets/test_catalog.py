@@ -82,7 +82,8 @@ def test_options_reach_the_built_in_graphs():
 def test_unknown_names_and_options_list_the_choices(monkeypatch):
     monkeypatch.delenv("LNP_DATA", raising=False)
     with pytest.raises(
-        UnknownNameError, match=r"Unknown dataset 'corra'\. Did you mean 'cora'\? Choices: actor, .*twitch"
+        UnknownNameError,
+        match=r"Unknown dataset 'corra'\. Did you mean 'cora'\? Choices: actor, .*twitch.*, or the folder",
     ):
         load_dataset("corra")
     with pytest.raises(UnknownNameError, match=r"Unknown option of synthetic 'homophilly'.*'homophily'.*seed"):

@@ -51,6 +51,7 @@ def train_own_graph(
 
     from lnp.datasets.files.find import changed_since
     from lnp.datasets.own_graph import read_own_graph
+    from lnp.engine.model_folder import FACTS
     from lnp.errors import ConfigError
     from lnp.experiments.own_training import plan_training, train_own
 
@@ -63,6 +64,8 @@ def train_own_graph(
         own = read_label_file(labels, own)
     plan = plan_training(own, method, selection, whole=settings.get("batch", "full") == "full")
     notes = [*changed_since(folder), *plan.notes]
+    if seeds == 1 and (out / FACTS).exists():
+        notes.append(f"{out} holds a model; the new one takes its place when it is trained.")
     if not as_json:
         for note in notes:
             print_text(f"note: {note}")

@@ -192,7 +192,7 @@ def load_dataset(name: str, **options: object) -> Dataset:
     name, written = parse_name(name)
     known, extra = _canonical(name), _other_files()
     if known not in CATALOG and known not in extra:
-        raise UnknownNameError("dataset", name, [*CATALOG, *extra])
+        raise UnknownNameError("dataset", name, [*CATALOG, *extra], also="the folder of a graph of `lnp import`")
     entry = CATALOG.get(known)
     if entry and entry.build:
         return entry.build({**written, **options})

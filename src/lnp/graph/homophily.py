@@ -25,7 +25,17 @@ from lnp.errors import LabelError
 from lnp.graph.graph import Graph
 from lnp.graph.labels import UNKNOWN
 
-__all__ = ["adjusted_homophily", "edge_homophily"]
+__all__ = ["adjusted_homophily", "edge_homophily", "labelled_edge_count"]
+
+
+def labelled_edge_count(graph: Graph, labels: NDArray[np.int64]) -> int:
+    """|E|: how many edges have a label at both ends, and so say anything about agreement.
+
+    >>> path = Graph.from_edges([[0, 1, 2], [1, 2, 3]], np.eye(4), class_count=2)
+    >>> labelled_edge_count(path, np.array([0, 0, 1, -1]))
+    2
+    """
+    return int(_labelled_ends(graph, labels)[0].size)
 
 
 def edge_homophily(graph: Graph, labels: NDArray[np.int64]) -> float:

@@ -86,8 +86,11 @@ def test_no_trust_at_all_says_what_to_do() -> None:
 
 
 def test_disagreeing_neighbours_are_noticed() -> None:
-    assert summary([(0, 1), (1, 2), (2, 3)], [0, 1, 0, 1]).count("low homophily") == 1
-    assert summary([(0, 1), (2, 3)], [0, 0, 1, 1]).count("low homophily") == 0
+    path = [(i, i + 1) for i in range(50)]
+    assert summary(path, [0, 1] * 25 + [0]).count("low homophily") == 1
+    assert summary(path, [0] * 25 + [1] * 26).count("low homophily") == 0
+    assert summary(path[1:], [0, 1] * 25 + [0]).count("low homophily") == 0  # one edge too few to tell
+    assert summary(path, [-1, *([1, 0] * 25)]).count("low homophily") == 0  # nor does an edge without a label count
     alone = summary([], [0, 1])
     assert (alone.homophily, alone.adjusted_homophily) == (None, None)
 

@@ -9,7 +9,7 @@ from lnp.datasets.files.edge_table import EdgeList
 from lnp.datasets.files.table import counted, name_list
 from lnp.datasets.import_summary import ClassRow, ColumnRow, Finding, ImportSummary
 from lnp.graph.graph import Graph
-from lnp.graph.homophily import adjusted_homophily, edge_homophily
+from lnp.graph.homophily import adjusted_homophily, edge_homophily, labelled_edge_count
 from lnp.graph.labels import UNKNOWN, ObservedLabels
 from lnp.graph.twins import have_twin
 
@@ -18,6 +18,10 @@ __all__ = ["describe"]
 RARE, UNEVEN, MIXED, TWINS = 5, 10.0, 0.2, 0.2
 """Labels of a class that is small, ratio of classes that are uneven, homophily beyond chance below which neighbours
 hardly agree, share of nodes with a twin from which on they are mentioned."""
+
+ENOUGH_EDGES = 50
+"""Edges between labelled nodes from which on their agreement is known: to about 0.2 of homophily beyond chance, two
+standard errors."""
 
 
 def describe(
@@ -45,7 +49,7 @@ def describe(
         *_about_edges(graph, edges),
         *_about_labels(graph, given, labels),
         *_about_trust(graph.class_names, trusted),
-        *_about_agreement(adjusted),
+        *_about_agreement(adjusted, labelled_edge_count(graph, labels.given)),
         *findings,
         *_about_features(graph),
     ]
@@ -163,8 +167,8 @@ def _about_trust(names: tuple[str, ...], trusted: NDArray[np.int64]) -> list[Fin
     return [Finding("classes without a trusted node", len(missing), message)]
 
 
-def _about_agreement(adjusted: float) -> list[Finding]:
-    if np.isnan(adjusted) or adjusted >= MIXED:
+def _about_agreement(adjusted: float, edges: int) -> list[Finding]:
+    if np.isnan(adjusted) or adjusted >= MIXED or edges < ENOUGH_EDGES:
         return []
     message = (
         f"Neighbours hardly agree in their given labels ({adjusted:.2f} beyond chance): most labels are wrong, or "
