@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
@@ -115,6 +116,24 @@ def test_an_interrupt_says_how_to_go_on(call, one, monkeypatch: pytest.MonkeyPat
     assert result.exit_code == 130
     assert "Stopped. 0 finished runs are in" in result.stderr
     assert "the same command goes on from there" in result.stderr
+
+
+def test_what_was_finished_before_an_interrupt_is_in_the_files(
+    call, one, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run_one(self, jobs, store, on_event) -> None:
+        from lnp.experiments.jobs import perform
+
+        store.add(perform(jobs[0]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lnp.experiments.executors.ProcessExecutor.run", run_one)
+    folder = tmp_path / "results"
+    result = call("reproduce", *one, "--seeds", 3, "--results", folder)
+    assert result.exit_code == 130
+    assert f"1 finished runs are in {tmp_path / 'runs.sqlite'}, and those of this command in {folder}" in result.stderr
+    with (folder / "table-2.random.csv").open(encoding="utf-8", newline="") as lines:
+        assert [(row["method"], row["seed"]) for row in csv.DictReader(lines)] == [("clean-only", "0")]
 
 
 def test_a_failure_is_shown_and_is_no_success(call, one, monkeypatch: pytest.MonkeyPatch) -> None:

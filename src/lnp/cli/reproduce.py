@@ -89,7 +89,10 @@ def reproduce(
                 try:
                     outcome = carry_out(plan, _executor(workers, threads, ray), opened, on_event)
                 except KeyboardInterrupt:
-                    _say_how_to_go_on(store)
+                    if results is not None:  # what is finished is finished
+                        plan = make_plan(tables, choice, opened, any_code=any_code, is_recorded=is_recorded)
+                        export_results(plan, opened, results)
+                    _say_how_to_go_on(store, results)
                     raise typer.Exit(STOPPED) from None
             plan = make_plan(tables, choice, opened, any_code=any_code, is_recorded=is_recorded)
         if not skip_recorded:  # else it is not the store that has them
@@ -169,9 +172,10 @@ def _progress(label: str, total: int) -> Iterator[OnEvent]:
         yield on_event
 
 
-def _say_how_to_go_on(store: Path) -> None:
+def _say_how_to_go_on(store: Path, results: Path | None) -> None:
     from lnp.experiments.store import Store
 
     with Store(store) as opened:
         kept = len(opened)
-    typer.echo(f"Stopped. {kept} finished runs are in {store}; the same command goes on from there.", err=True)
+    records = "" if results is None else f", and those of this command in {results}"
+    typer.echo(f"Stopped. {kept} finished runs are in {store}{records}; the same command goes on from there.", err=True)
