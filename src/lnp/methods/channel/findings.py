@@ -3,8 +3,8 @@ r"""What was found out about T with each variant of the prior, and what follows 
 The evidence for a T is how likely given labels are, in nats a label, to networks that have not learnt them. Three
 questions are settled by it: which variant of the prior suits the graph, whether T has a row of its own for each class,
 and whether T_C counts lightly (:func:`~lnp.methods.channel.objective.light`). In the last one T_C has a veto: networks
-that hardly look at it may explain given labels best by a wrong reading of them, in which most labels of a class mean
-what they say although they do not. Nothing but T_C can tell.
+that hardly look at it may explain given labels best by taking the commonest label of a class for its name, although it
+is another one's. Nothing but T_C can tell.
 """
 
 from __future__ import annotations

@@ -53,8 +53,11 @@ __all__ = ["SMALLEST", "WEIGHING_STAGES", "LearnsTransition"]
 FIRST_ROWS, EQUAL_ROWS, LIGHT_ROWS, LABELS, OWN_ROWS, OPINIONS, DONE, FULL_ROWS = range(8)
 """The values of ``phase``; saved models have them, so a new one comes last."""
 
+WEIGHING = (FULL_ROWS, LIGHT_ROWS)
+"""The phases in which each network learns one half of T_C and is asked about the other."""
+
 WEIGHING_STAGES = ("equal rows, half of T_C", "equal rows, lightly")
-"""The stages that settle what T_C weighs, which not every graph has."""
+"""Their stages, which settle what T_C weighs and which not every graph has."""
 
 LIGHTEST = 0.25
 """Where :func:`~lnp.methods.channel.objective.light` is less, T_C is weighed in both ways and the better one stays."""
@@ -118,7 +121,7 @@ class LearnsTransition(Method):
             for variant in config.candidates(batch.node_count):
                 stages.append(self._estimate(f"{name}, {variant}", config.estimate_epochs, phase, variant))
         if 0 < light(batch) < LIGHTEST:
-            for name, phase in zip(WEIGHING_STAGES, (FULL_ROWS, LIGHT_ROWS), strict=True):
+            for name, phase in zip(WEIGHING_STAGES, WEIGHING, strict=True):
                 stages.append(self._estimate(name, config.estimate_epochs, phase))
         stages.append(self._estimate("labels", config.label_epochs, LABELS))
         stages.append(self._estimate("own rows", config.estimate_epochs, OWN_ROWS))
@@ -190,7 +193,7 @@ class LearnsTransition(Method):
         if int(self.phase) == DONE:  # one cut for everything that is compared
             self.halves.draw(batch, randomness.sampling)
         self.halves.restart(batch, randomness.sampling)
-        if phase in (FULL_ROWS, LIGHT_ROWS):
+        if phase in WEIGHING:
             self.halves.cut_trusted(batch)
         else:
             self.halves.join_trusted(batch)
@@ -200,8 +203,7 @@ class LearnsTransition(Method):
             self.learning.fill_(VARIANTS.index(self.variant))
             return
         self.phase.fill_(phase)
-        equal = phase in (FULL_ROWS, LIGHT_ROWS)
-        best = self.findings.variant_of_equal_rows if equal else self.findings.variant_of_own_rows
+        best = self.findings.variant_of_equal_rows if phase in WEIGHING else self.findings.variant_of_own_rows
         self.learning.fill_(VARIANTS.index(variant) if variant else best)
         if phase == LABELS:
             self.transition.copy_(torch.eye(batch.class_count))
@@ -221,7 +223,7 @@ class LearnsTransition(Method):
         return self.confusion + (torch.eye(classes, device=self.confusion.device) + 1 / classes) / 2
 
     def _rows(self, counts: Tensor) -> Tensor:
-        if int(self.phase) in (EQUAL_ROWS, FULL_ROWS, LIGHT_ROWS):
+        if int(self.phase) in (EQUAL_ROWS, *WEIGHING):
             return shared_rows(counts, least=LEAST)
         return learn_transition(counts, largest_strength=self._strength)
 
@@ -245,7 +247,7 @@ class LearnsTransition(Method):
         variant = VARIANTS[int(self.learning)]
         for index, logits in enumerate(self.halves.logits(batch, variant, randomness.dropout, bound=self._bound)):
             seen = batch
-            if int(self.phase) in (FULL_ROWS, LIGHT_ROWS):
+            if int(self.phase) in WEIGHING:
                 seen = replace(batch, trusted=self.halves.learnt(index, batch.trusted))
             noisy = self.halves.learnt(index, batch.noisy)
             parts = negative_log_likelihood(logits, seen, noisy, self.transition, trusted_weight=weight)
