@@ -8,6 +8,7 @@ from lnp.engine.feed import predict
 from lnp.engine.fit import fit
 from lnp.engine.selection import select_validation
 from lnp.errors import ConfigError
+from lnp.methods import nrgnn
 from lnp.methods.base import Epoch
 from lnp.methods.batch import full_batch
 from lnp.methods.gcn import Plain, PlainConfig
@@ -110,11 +111,16 @@ def test_top_links_are_the_exact_form_when_they_cover_everything(batch):
         torch.testing.assert_close(value, losses[1][name])
 
 
-def test_few_links_are_those_of_largest_weight(batch):
+@pytest.mark.parametrize("looked_at", [2**14, 4])
+def test_few_links_are_those_of_largest_weight(batch, monkeypatch, looked_at):
+    """Of all pseudo-labelled nodes, or of as many as are looked at, evenly spread."""
+    monkeypatch.setattr(nrgnn, "LOOKED_AT", looked_at)
     few = mined(batch, pseudo_links=2)
     with torch.no_grad():
         products = few.edge_predictor(batch.graph) @ few.edge_predictor(batch.graph).T
     pseudo = batch.outside_noisy[::2].tolist()
+    pseudo = pseudo[:: -(-len(pseudo) // looked_at)]
+    assert 1 < len(pseudo) <= looked_at
     for node in range(batch.node_count):
         best = sorted((a for a in pseudo if a != node), key=lambda a: -products[node, a].item())[:2]
         expected = best if node in batch.outside_noisy.tolist() else [-1, -1]

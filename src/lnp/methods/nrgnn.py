@@ -10,8 +10,9 @@ r"""NRGNN: links to similar labelled nodes, mined pseudo labels, and a classifie
     L = L_G + L_P + \alpha L_E + \beta\, \frac{1}{|Y_a|} \sum_{i \in Y_a} \sum_k -P^*_{ik} \log p_{ik}
 
 with :math:`L_G, L_P` the mean cross entropy of classifier and miner on T_N. Links are undirected: messages flow both
-ways. Where :math:`A_G` would need all pairs, each node keeps those with the largest s, so that the cost is linear in
-the number of nodes; ``pseudo_links=-1`` and ``candidates=-1`` give the exact form for small graphs.
+ways. Where :math:`A_G` would need all pairs, each node keeps those with the largest s (on large graphs of every m-th
+node of :math:`Y_a`), so that the cost of an epoch is linear in the number of nodes; ``pseudo_links=-1`` and
+``candidates=-1`` give the exact form for small graphs.
 
 Reference: Dai, Aggarwal and Wang, *NRGNN: learning a label noise resistant graph neural network on sparsely and noisily
 labeled graphs*, KDD 2021.
@@ -38,6 +39,10 @@ from lnp.nn.weighted_graph import PairCache, Pairs, WeightedGraph, WeightedPairs
 from lnp.seeds import Generator, Randomness
 
 __all__ = ["NRGNN", "NRGNNConfig"]
+
+LOOKED_AT = 2**14
+"""Pseudo-labelled nodes among which links are looked for. Where there are more, it is every m-th of them: the search,
+made again whenever the miner gets better, would take time with the square of the number of nodes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,6 +189,7 @@ class NRGNN(LearnsLinks):
         if self.config.pseudo_links <= 0:
             return
         pseudo, outside = self.pseudo_labelled(), (~self.labelled).nonzero().squeeze(1)
+        pseudo = pseudo[:: max(1, math.ceil(pseudo.numel() / LOOKED_AT))]
         position = torch.full((self.labelled.numel(),), -1, device=pseudo.device)
         position[pseudo] = torch.arange(pseudo.numel(), device=pseudo.device)
         best = top_products(vectors[outside], vectors[pseudo], self.config.pseudo_links, skip=position[outside])

@@ -18,8 +18,8 @@ from lnp.nn.sparse import SparseMatrix
 
 __all__ = ["top_cosines", "top_products"]
 
-BLOCK = 2**25
-"""Entries of a block of products: 128 MiB."""
+BLOCK = 2**22
+"""Entries of a block of products: 16 MiB, so that it is still in the cache when its largest entries are looked for."""
 DECIMALS = 6
 """Products that agree to this many decimals count as equal."""
 
@@ -127,19 +127,23 @@ def _largest(values: Tensor, smallest: float, found: NDArray[np.int64]) -> None:
     """Writes the positions of each row's largest values into ``found``.
 
     The maxima of groups of columns bound the wanted value from below (each of the best groups holds one entry at least
-    that large), so only the few entries above that bound are sorted.
+    that large), so only groups that reach the bound are looked into, and only the few entries above it are sorted.
     """
     rows, columns = values.shape
     count = found.shape[1]
     group = max(1, columns // (8 * count))
     whole = columns // group * group
-    maxima = values[:, :whole].reshape(rows, -1, group).amax(dim=2) if group > 1 else values
+    grouped = values[:, :whole].unflatten(1, (-1, group))
+    maxima = grouped.amax(dim=2) if group > 1 else values
     if maxima.shape[1] > count:
         bound = maxima.topk(count, dim=1, sorted=False).values.amin(dim=1) - 2 * 10.0**-DECIMALS
     else:
         bound = torch.full((rows,), -torch.inf, dtype=values.dtype, device=values.device)
-    bound = bound.clamp(min=max(smallest, torch.finfo(values.dtype).min))  # never a key left out
-    row, column = (values >= bound.unsqueeze(1)).nonzero(as_tuple=True)
+    bound = bound.clamp(min=max(smallest, torch.finfo(values.dtype).min)).unsqueeze(1)  # never a key left out
+    row, place = (maxima >= bound).nonzero(as_tuple=True)
+    one, offset = (grouped[row, place] >= bound[row]).nonzero(as_tuple=True)
+    rest_row, rest = (values[:, whole:] >= bound).nonzero(as_tuple=True)
+    row, column = torch.cat([row[one], rest_row]), torch.cat([place[one] * group + offset, rest + whole])
     above = values[row, column].double().round(decimals=DECIMALS).cpu().numpy()
     row_numbers, column_numbers = row.cpu().numpy(), column.cpu().numpy()
     order = np.lexsort((column_numbers, -above, row_numbers))
