@@ -133,7 +133,7 @@ def _largest(values: Tensor, smallest: float, found: NDArray[np.int64]) -> None:
     count = found.shape[1]
     group = max(1, columns // (8 * count))
     whole = columns // group * group
-    grouped = values[:, :whole].unflatten(1, (-1, group))
+    grouped = values.unfold(1, group, group)  # a view; the last few columns are in no group
     maxima = grouped.amax(dim=2) if group > 1 else values
     if maxima.shape[1] > count:
         bound = maxima.topk(count, dim=1, sorted=False).values.amin(dim=1) - 2 * 10.0**-DECIMALS
