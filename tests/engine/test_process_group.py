@@ -52,6 +52,16 @@ def test_who_is_done_waits_for_the_others(tmp_path: Path) -> None:
     assert done[0] < done[1] <= left[0]
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted in /proc")
+def test_threads_of_a_group_end_with_it(tmp_path: Path) -> None:
+    codes, errors = run_two("group_ends.py", tmp_path)
+    assert codes == [0, 0], errors
+    for rank in (0, 1):
+        before, within, after = map(int, (tmp_path / f"threads {rank}").read_text().split())
+        assert within > before  # there is something to end
+        assert after == before
+
+
 def test_being_told_to_stop_is_an_error_of_the_same_kind() -> None:
     with pytest.raises(LostProcessError, match=r"Process 1 of 4 was told to stop"):
         _told_to_stop(1, 4, signal.SIGTERM, None)

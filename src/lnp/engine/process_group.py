@@ -7,6 +7,7 @@ is pickled. A process that is killed or cut off makes the next call fail in all 
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -131,6 +132,9 @@ def process_group(device: str = "cpu") -> Iterator[ProcessGroup]:
         )
     rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     place = torch.device(device)
+    # Imported while the group is there, as torch's compiler does, this keeps the group in default arguments. Threads
+    # then outlive it, and one that still lets go of a tensor while the interpreter ends aborts the process.
+    importlib.import_module("torch.distributed.nn.functional")
     if place.type == "cuda":
         place = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
         torch.cuda.set_device(place)
