@@ -74,6 +74,21 @@ def test_verdicts_count(call, own: Path, model: Path, tmp_path: Path) -> None:
     assert table.quality[table.nodes == 4].tolist() == [1.0]
 
 
+def test_what_the_model_was_trained_with_counts_unless_other_files_are_named(call, own: Path, tmp_path: Path) -> None:
+    checks, others = tmp_path / "checks.csv", tmp_path / "others.csv"
+    checks.write_text("node,label,trusted\nnode 3,red,1\nnode 4,blue,1\n")
+    others.write_text("node,label,trusted\nnode 5,red,1\n")
+    model = tmp_path / "m"
+    result = call("train", own, "--method", "gcn", "--epochs", 5, "--labels", checks, "--out", model)
+    assert result.exit_code == 0, result.output
+    result = call("audit", model, own, "--scorer", "model", "--out", tmp_path / "a.csv")
+    assert f"What {model / 'labels.csv'} says counts" in result.stdout
+    assert "70 labels, 17 trusted" in result.stdout
+    with_others = call("audit", model, own, "--scorer", "model", "--labels", others, "--out", tmp_path / "b.csv")
+    assert "70 labels, 16 trusted" in with_others.stdout
+    assert "labels.csv" not in with_others.stdout
+
+
 def test_a_dataset_is_audited_with_the_labels_of_its_model(call, small: list[str], tmp_path: Path) -> None:
     assert call("train", *small, "--method", "gcn", "--out", tmp_path / "run").exit_code == 0
     out = tmp_path / "audit.parquet"

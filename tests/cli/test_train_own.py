@@ -88,8 +88,41 @@ def test_a_label_file_becomes_trusted_labels(call, graph: Path, tmp_path: Path) 
     observed = load_model(tmp_path / "m").observed
     assert NAMES[observed.given[node]] == other
     assert observed.trusted[[node, 0]].all()
-    note = json.loads(call("predict", tmp_path / "m", graph, "--out", tmp_path / "p.csv", "--json").stdout)["notes"][0]
-    assert note.startswith("2 of 90 labels differ (1 of them taken away)")
+    found = json.loads(call("predict", tmp_path / "m", graph, "--out", tmp_path / "p.csv", "--json").stdout)
+    assert found["notes"] == []  # the model keeps what the file said
+    rows = {row["node"]: row["given"] for row in csv.DictReader((tmp_path / "p.csv").read_text().splitlines())}
+    assert (rows[own.node_ids[node]], rows["n0"]) == (other, "red")
+    (tmp_path / "m" / "labels.csv").unlink()
+    found = json.loads(call("predict", tmp_path / "m", graph, "--out", tmp_path / "p.csv", "--json").stdout)
+    assert found["notes"][0].startswith("2 of 90 labels differ (1 of them taken away)")
+
+
+def test_of_several_label_files_the_last_counts_and_every_seed_keeps_them(call, graph: Path, tmp_path: Path) -> None:
+    own = read_own_graph(graph)
+    first, second = (own.node_ids[node] for node in own.labels.noisy_nodes[:2])
+    write_label_file(tmp_path / "one.csv", [(first, "red", True), (second, "red", True)])
+    write_label_file(tmp_path / "two.csv", [(first, "blue", True)])
+    files = ["--labels", tmp_path / "one.csv", "--labels", tmp_path / "two.csv"]
+    arguments = ["--method", "gcn", "--selection", "last", "--seeds", 2, "--out", tmp_path / "m"]
+    result = call("train", graph, *files, *arguments, *FAST)
+    assert result.exit_code == 0, result.output
+    for seed in (0, 1):
+        observed = load_model(tmp_path / "m" / f"seed-{seed}").observed
+        now = {own.node_ids[node]: NAMES[observed.given[node]] for node in observed.trusted_nodes}
+        assert (now[first], now[second]) == ("blue", "red")
+        kept = (tmp_path / "m" / f"seed-{seed}" / "labels.csv").read_text().splitlines()
+        assert sorted(kept) == sorted(["node,label,trusted", f"{first},blue,1", f"{second},red,1"])
+
+
+def test_a_file_that_corrects_and_trusts_nothing_is_mentioned(call, graph: Path, tmp_path: Path) -> None:
+    own = read_own_graph(graph)
+    node = int(own.labels.noisy_nodes[0])
+    other = NAMES[(own.labels.given[node] + 1) % 3]
+    for trusted in (False, True):
+        write_label_file(tmp_path / "checks.csv", [(own.node_ids[node], other, trusted)])
+        arguments = ["--labels", tmp_path / "checks.csv", "--method", "gcn", "--out", tmp_path / f"{trusted}", *FAST]
+        notes = json.loads(call("train", graph, *arguments, "--json").stdout)["notes"]
+        assert any("changes 1 labels and trusts none of them" in note for note in notes) is not trusted
 
 
 def test_without_trust_it_says_what_it_loses(call, graph: Path, tmp_path: Path) -> None:

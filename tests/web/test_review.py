@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+import io
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -7,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lnp.datasets.label_file import write_label_file
 from lnp.datasets.own_graph import OwnGraph, write_own_graph
 from lnp.errors import DataError, LabelError, ModelFileError
 from lnp.estimator import LNPClassifier
 from lnp.graph.graph import Graph
-from lnp.web.review import Review, open_review
+from lnp.web.review import Review, export_labels, open_review
 from lnp.web.suspects import Filter
 
 
@@ -97,6 +100,43 @@ def test_a_new_model_takes_over_when_it_is_ready(home: Path, trained: Review) ->
     assert movement.compared == 59 - 6 - 4  # labelled, neither checked before nor by verdict
     assert movement.before.sum() == movement.after.sum() == movement.compared
     assert (home / "model" / "model.json").exists()  # the old one stays
+
+
+@pytest.fixture
+def checked_before(home: Path, own: OwnGraph) -> Path:
+    """The model was trained with a label file: node 7 is blue & green, node 12 as given, both checked."""
+    rows = [("n7", own.class_names[2], True), ("n12", own.class_names[own.labels.given[12]], True)]
+    write_label_file(home / "model" / "labels.csv", rows)
+    return home
+
+
+def test_what_was_checked_before_is_trusted_and_no_suspect(checked_before: Path, own: OwnGraph) -> None:
+    opened = open_review(checked_before / "graph", checked_before / "model", scorer="model")
+    assert opened.own.labels.trusted[[7, 12]].all()
+    assert opened.own.labels.given[7] == 2
+    assert not {7, 12} & set(opened.suspects.reviewable.tolist())
+    opened.say(10, "choose", "Ada", 0)
+    opened.say(12, "choose", "Ada", 1)  # somebody thinks again
+    expected = {"n7": (own.class_names[2], "1"), "n10": (own.class_names[0], "1"), "n12": (own.class_names[1], "1")}
+    exported = export_labels(checked_before / "graph", checked_before / "model")
+    for text in (opened.label_file(), exported):
+        rows = list(csv.DictReader(io.StringIO(text)))
+        assert {row["node"]: (row["label"], row["trusted"]) for row in rows} == expected
+        assert len(rows) == 3
+    opened.close()
+
+
+def test_a_verdict_taken_back_does_not_stay_with_the_model_it_trained(home: Path, trained: Review) -> None:
+    model = trained.suspects.model
+    assert len((model / "labels.csv").read_text(encoding="utf-8").splitlines()) == 1 + 4
+    trained.undo("Ada")
+    again = open_review(home / "graph", model, scorer="model")
+    assert again.board.decided().tolist() == [10, 15, 20]
+    assert [row["node"] for row in csv.DictReader(io.StringIO(again.label_file()))] == ["n10", "n15", "n20"]
+    assert again.progress().done == 3
+    assert again.own.labels.given[25] == trained.own.labels.given[25]
+    assert not again.own.labels.trusted[25]
+    again.close()
 
 
 def test_a_model_of_another_graph_is_refused(home: Path, tiny_graph: Graph) -> None:

@@ -25,7 +25,8 @@ def audit(
     out: Annotated[Path, typer.Option(help="The table to write, .csv or .parquet.")] = Path("audit.csv"),
     page: Annotated[Path | None, typer.Option(help="A page to write, .html, with the most suspect labels.")] = None,
     labels: Annotated[
-        Path | None, typer.Option(help="Own graph: a label file, for instance the verdicts of a review.")
+        list[Path] | None,
+        typer.Option(help="Own graph: a label file, instead of those that the model was trained with; repeatable."),
     ] = None,
     scorer: Annotated[str, typer.Option(help="cross-fit, model or cleanlab.")] = "cross-fit",
     seed: Annotated[int, typer.Option(min=0, help="The seed of every draw.")] = 0,
@@ -36,7 +37,8 @@ def audit(
 
     Columns of the table, the most suspect label first: node, given, quality (the probability that the label is right),
     proposed, confidence, trusted, and for every class p_CLASS, similarity_CLASS and neighbours_CLASS. On a dataset the
-    labels are those that the model was trained with.
+    labels are those that the model was trained with; on your own graph those of today, with what was said in the label
+    files that the model was trained with.
 
     The scorer cross-fit trains networks of its own that have not seen the labels they judge; model trains nothing and
     asks the model; cleanlab is the rival (the extra `audit`).
@@ -47,6 +49,7 @@ def audit(
     from lnp.audit.scores import check_scorer, networks_to_train
     from lnp.audit.table import audit as run
     from lnp.cli.progress import step_progress
+    from lnp.datasets.kept_labels import KEPT
     from lnp.estimator import LNPClassifier
     from lnp.report.audit_page import require_page_path, write_audit_page
 
@@ -56,7 +59,7 @@ def audit(
         require_page_path(page)
     torch.set_num_threads(threads)
     home = _one_model(model)
-    subject, observed = _subject(home, graph, labels)
+    subject, observed = _subject(home, graph, labels or [])
     classifier = LNPClassifier.load(home, subject.graph)
     with step_progress("scoring labels", networks_to_train(scorer, observed)) as advance:
         on_network = None if advance is None else (lambda: advance("a network", 1))
@@ -70,6 +73,8 @@ def audit(
         print_json(_summary(found) | {"files": [str(path) for path in files]})
         return
     _show(found, subject)
+    if not labels and (home / KEPT).is_file():
+        print_text(f"note: What {home / KEPT} says counts, as when the model was trained; --labels names other files.")
     if not found.trusted.any():
         print_text(
             "note: No label is trusted, so mistakes that follow a rule cannot be told from the truth. "
@@ -91,7 +96,7 @@ def _one_model(folder: Path) -> Path:
     return homes[0]
 
 
-def _subject(home: Path, name: str, labels: Path | None) -> tuple[AuditSubject, ObservedLabels]:
+def _subject(home: Path, name: str, labels: list[Path]) -> tuple[AuditSubject, ObservedLabels]:
     from lnp.cli.train_own import own_folder
     from lnp.engine.model_file import load_model
     from lnp.errors import ConfigError
@@ -102,17 +107,15 @@ def _subject(home: Path, name: str, labels: Path | None) -> tuple[AuditSubject, 
     if folder is None:
         from lnp.datasets.catalog import load_dataset
 
-        if labels is not None:
+        if labels:
             raise ConfigError("Expected `--labels` with your own graph, but got it with a dataset.")
         graph = load_dataset(name).graph
         return AuditSubject(graph, saved.name, graph.node_ids), saved.observed
+    from lnp.datasets.kept_labels import with_kept_labels, with_label_files
     from lnp.datasets.own_graph import read_own_graph
 
-    own = read_own_graph(folder)
-    if labels is not None:
-        from lnp.datasets.label_file import read_label_file
-
-        own = read_label_file(labels, own)
+    imported = read_own_graph(folder)
+    own = with_label_files(imported, labels) if labels else with_kept_labels(imported, home)
     return AuditSubject(own.graph, saved.name, own.node_ids, own.texts), own.labels
 
 

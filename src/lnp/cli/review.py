@@ -38,7 +38,7 @@ def review(
     `lnp train FOLDER --labels verdicts.csv`; a button of the page trains again too.
     """
     if export is not None:
-        _export(folder, export)
+        _export(folder, model, export)
         return
     from lnp.web.server import listen, require_web, serve
 
@@ -108,21 +108,16 @@ def _user_name() -> str:
         return "reviewer"
 
 
-def _export(folder: Path, out: Path) -> None:
-    from lnp.datasets.own_graph import read_own_graph
+def _export(folder: Path, model: Path, out: Path) -> None:
+    import csv
+    import io
+
     from lnp.engine.files import write_text
     from lnp.report.csv_files import require_file_path
-    from lnp.web.board import Board
-    from lnp.web.labels_now import label_csv
-    from lnp.web.review import VERDICTS
-    from lnp.web.verdicts import VerdictStore
+    from lnp.web.review import export_labels
 
     require_file_path(out)
-    own = read_own_graph(folder)
-    store = VerdictStore(folder / VERDICTS)
-    try:
-        board = Board(own, store)
-        write_text(out, label_csv(own, board))
-    finally:
-        store.close()
-    print_text(f"Wrote {out}: {board.decided().size} labels. Next: lnp train {folder} --labels {out}")
+    text = export_labels(folder, model)
+    write_text(out, text)
+    count = sum(1 for _ in csv.reader(io.StringIO(text))) - 1
+    print_text(f"Wrote {out}: {count} labels. Next: lnp train {folder} --labels {out}")

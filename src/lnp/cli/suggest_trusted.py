@@ -18,7 +18,9 @@ def suggest_trusted(
     out: Annotated[
         Path | None, typer.Option(help="Write a label file to fill in: correct the label, set trusted to 1.")
     ] = None,
-    labels: Annotated[Path | None, typer.Option(help="A label file with what was checked before.")] = None,
+    labels: Annotated[
+        list[Path] | None, typer.Option(help="A label file with what was checked before; repeatable.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of every draw.")] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -29,16 +31,15 @@ def suggest_trusted(
     are worth the most.
     """
     from lnp.audit.suggest import suggest_trusted as choose
-    from lnp.datasets.label_file import read_label_file, write_label_file
+    from lnp.datasets.kept_labels import with_label_files
+    from lnp.datasets.label_file import write_label_file
     from lnp.datasets.own_graph import read_own_graph
     from lnp.report.csv_files import require_file_path
     from lnp.seeds import Seeds
 
     if out is not None:
         require_file_path(out)
-    own = read_own_graph(folder)
-    if labels is not None:
-        own = read_label_file(labels, own)
+    own = with_label_files(read_own_graph(folder), labels or [])
     found = choose(own.graph, own.labels, budget, Seeds(seed).generator("suggest"))
     ids = [own.node_ids[node] for node in found.nodes.tolist()]
     given = [own.class_names[k] for k in found.given.tolist()]

@@ -43,7 +43,10 @@ def train(
         typer.Option(help="Keep models and result here; on a dataset the same command goes on where it was stopped."),
     ] = None,
     labels: Annotated[
-        Path | None, typer.Option(help="Own graph: a label file, for instance the verdicts of a review.")
+        list[Path] | None,
+        typer.Option(
+            help="Own graph: a label file, for instance the verdicts of a review; repeatable, the last counts."
+        ),
     ] = None,
     backbone: Annotated[str | None, typer.Option(help="gcn, h2gcn, mlp or sign.")] = None,
     preset: Annotated[str | None, typer.Option(help="A named configuration of the method.")] = None,
@@ -143,7 +146,7 @@ def train(
         train_own_graph(
             folder,
             out,
-            labels,
+            labels or [],
             method=method,
             selection=selection,
             seeds=seeds,
@@ -158,7 +161,7 @@ def train(
             as_json=as_json,
         )
         return
-    if labels is not None:
+    if labels:
         raise ConfigError("Expected `--labels` with your own graph, but got it with a dataset, whose truth is known.")
     if batches != "full":
         chosen["batch"] = batches

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lnp.cli.output import print_json, print_table, print_text, table
+
+if TYPE_CHECKING:
+    from lnp.datasets.own_graph import OwnGraph
 
 __all__ = ["own_folder", "train_own_graph"]
 
@@ -38,7 +41,7 @@ def own_folder(name: str) -> Path | None:
 def train_own_graph(
     folder: Path,
     out: Path | None,
-    labels: Path | None,
+    labels: list[Path],
     *,
     method: str | None,
     selection: str | None,
@@ -50,6 +53,7 @@ def train_own_graph(
     import time
 
     from lnp.datasets.files.find import changed_since
+    from lnp.datasets.kept_labels import with_label_files
     from lnp.datasets.own_graph import read_own_graph
     from lnp.engine.model_folder import FACTS
     from lnp.errors import ConfigError
@@ -57,20 +61,17 @@ def train_own_graph(
 
     if out is None:
         raise ConfigError("Expected `--out` with the folder for the model, but got none.")
-    own = read_own_graph(folder)
-    if labels is not None:
-        from lnp.datasets.label_file import read_label_file
-
-        own = read_label_file(labels, own)
+    imported = read_own_graph(folder)
+    own = with_label_files(imported, labels)
     plan = plan_training(own, method, selection, whole=settings.get("batch", "full") == "full")
-    notes = [*changed_since(folder), *plan.notes]
+    notes = [*changed_since(folder), *_about_files(labels, imported, own), *plan.notes]
     if seeds == 1 and (out / FACTS).exists():
         notes.append(f"{out} holds a model; the new one takes its place when it is trained.")
     if not as_json:
         for note in notes:
             print_text(f"note: {note}")
     started = time.perf_counter()
-    rows = train_own(own, out, plan, seeds=seeds, settings=settings)
+    rows = train_own(own, out, plan, seeds=seeds, settings=settings, before=imported.labels)
     seconds = time.perf_counter() - started
     facts = {
         "graph": str(folder),
@@ -89,6 +90,19 @@ def train_own_graph(
         return
     _show(facts)
     print_text(f"Kept in {out}. Next: lnp predict {out} {folder} --out predictions.csv")
+
+
+def _about_files(files: list[Path], imported: OwnGraph, own: OwnGraph) -> list[str]:
+    """A note where label files change labels that nobody is said to have checked: a column that was forgotten."""
+    from lnp.datasets.kept_labels import added_rows
+
+    rows = added_rows(own, imported.labels)
+    if not rows or any(trusted for _, _, trusted in rows):
+        return []
+    return [
+        f"{', '.join(map(str, files))} changes {len(rows):,} labels and trusts none of them. The column `trusted` "
+        "should be 1 where somebody checked the label."
+    ]
 
 
 def _show(facts: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lnp.datasets.kept_labels import with_kept_labels
 from lnp.datasets.own_graph import OwnGraph
 from lnp.engine.model_folder import read_folder
 from lnp.errors import ModelFileError
@@ -20,14 +21,17 @@ def predict_own(folder: Path, own: OwnGraph) -> tuple[Predictions, tuple[str, ..
     """What the model (or the models of several seeds) says of every node, by the user's ids; and what to know.
 
     A model belongs to one graph: where nodes, edges, features or classes changed since, the predictions would be about
-    another graph, and the error says what changed. Labels may have changed; a note says how many.
+    another graph, and the error says what changed. Labels may have changed; a note says how many. What label files said
+    that the model was trained with counts as before.
 
     Args:
         folder: The model.
         own: The graph.
     """
-    for home in model_homes(folder):
+    homes = model_homes(folder)
+    for home in homes:
         _check_unchanged(home, own)
+    own = with_kept_labels(own, homes[0])
     predictions = read_predictions(folder)
     notes = []
     trained, now = predictions.given, own.labels.given

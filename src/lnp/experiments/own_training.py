@@ -16,11 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from lnp.datasets.kept_labels import keep_labels
 from lnp.datasets.own_graph import OwnGraph
 from lnp.engine.model_folder import FACTS, require_folder
 from lnp.engine.suitable_rule import suitable_rule
 from lnp.errors import ConfigError, LabelError, check_range
 from lnp.estimator import LNPClassifier
+from lnp.graph.labels import ObservedLabels
 from lnp.methods.registry import entry
 
 __all__ = ["IN_PARTS", "WITHOUT_TRUST", "WITH_TRUST", "TrainingPlan", "plan_training", "train_own"]
@@ -98,6 +100,7 @@ def train_own(
     *,
     seeds: int = 1,
     settings: dict[str, Any] | None = None,
+    before: ObservedLabels | None = None,
 ) -> list[dict[str, Any]]:
     """Trains, saves the model, and returns plain numbers, one row per seed.
 
@@ -107,6 +110,7 @@ def train_own(
         plan: Method and selection rule.
         seeds: How many models; predictions are their mean.
         settings: Further arguments of :class:`~lnp.estimator.LNPClassifier`.
+        before: The labels that the graph came with; what its labels have beyond them is kept beside the models.
     """
     check_range("seeds", seeds, 1, 1e6)
     _require_free(folder, seeds)
@@ -114,7 +118,9 @@ def train_own(
     for seed in range(seeds):
         arguments = {"method": plan.method, "selection": plan.selection, "seed": seed, **(settings or {})}
         classifier = LNPClassifier(**arguments).fit(own.graph, own.labels)
-        classifier.save(folder if seeds == 1 else folder / f"seed-{seed}")
+        home = folder if seeds == 1 else folder / f"seed-{seed}"
+        classifier.save(home)
+        keep_labels(home, own, own.labels if before is None else before)
         rows.append(_row(own, classifier, seed))
     return rows
 

@@ -15,7 +15,7 @@ from lnp.errors import ConfigError, InputError
 from lnp.web.answers import download, go, named, number, page_of, problem, visit_of
 from lnp.web.door import Door, Visitor, reviewer_name
 from lnp.web.guard import Guard
-from lnp.web.labels_now import history_csv, label_csv
+from lnp.web.labels_now import history_csv
 from lnp.web.node_view import node_view, saved_notice
 from lnp.web.pages import STATIC, refusal_page, static_file, welcome_page
 from lnp.web.review import Review
@@ -98,8 +98,7 @@ def _add_pages(app: FastAPI, review: Review) -> None:
 
     @app.get("/verdicts.csv")
     def verdicts() -> Response:
-        review.board.refresh()
-        return download(label_csv(review.own, review.board), "verdicts.csv")
+        return download(review.label_file(), "verdicts.csv")
 
     @app.get("/history.csv")
     def history() -> Response:

@@ -1,4 +1,4 @@
-"""The labels as they stand: what the files gave, and above it what reviewers said."""
+"""The labels as they stand: what the files gave, what was checked before the review, and what reviewers said."""
 
 from __future__ import annotations
 
@@ -22,12 +22,20 @@ def labels_now(own: OwnGraph, board: Board) -> ObservedLabels:
     return own.labels.checked(decided, board.labels[decided])
 
 
-def label_csv(own: OwnGraph, board: Board) -> str:
-    """The label file: one row per node with a label by verdict, the one that counts.
+def label_csv(own: OwnGraph, board: Board, earlier: Iterable[tuple[str, str, bool]] = ()) -> str:
+    """The label file: one row per node with a label by verdict, the one that counts, after what was said before.
 
     ``node,label,trusted`` is what training reads; reviewer, time and the label that was given before are for people.
+
+    Args:
+        own: The graph.
+        board: The verdicts.
+        earlier: Rows of the label files that the model was trained with (:func:`~lnp.datasets.kept_labels.added_rows`).
     """
-    rows = []
+    decided = {own.node_ids[node] for node in board.decided().tolist()}
+    rows: list[tuple[object, ...]] = [
+        (node, label, int(trusted), "", "", "") for node, label, trusted in earlier if node not in decided
+    ]
     for node in board.decided().tolist():
         verdict = board.standing(node)
         if verdict is not None and verdict.label is not None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lnp.audit.table import AuditTable
+from lnp.datasets.kept_labels import added_rows, with_kept_labels
 from lnp.datasets.own_graph import OwnGraph, read_own_graph
 from lnp.engine.model_folder import FACTS
 from lnp.errors import DataError, LabelError
@@ -24,7 +26,7 @@ from lnp.web.scoring import SCORER, OnScored, ScoresKept, score
 from lnp.web.suspects import Suspects
 from lnp.web.verdicts import Verdict, VerdictStore
 
-__all__ = ["VERDICTS", "Review", "open_review"]
+__all__ = ["VERDICTS", "Review", "export_labels", "open_review"]
 
 VERDICTS = "verdicts.sqlite"
 """The file of verdicts in the graph's folder."""
@@ -34,12 +36,13 @@ class Review:
     """Everything that pages need. Its parts may be used from any thread.
 
     Args:
-        own: The graph.
+        own: The graph, with what label files said that the model was trained with.
         folder: Where it is.
         store: The verdicts.
         board: Where they stand.
         suspects: What the model thinks.
         scorer: Who scores labels when a new model is trained.
+        earlier: What those label files said.
 
     Attributes:
         suspects: Replaced as a whole when a new model is there.
@@ -55,8 +58,10 @@ class Review:
         board: Board,
         suspects: Suspects,
         scorer: str = SCORER,
+        earlier: Sequence[tuple[str, str, bool]] = (),
     ) -> None:
         self.own, self.folder, self.store, self.board = own, folder, store, board
+        self.earlier = earlier
         self.suspects = suspects
         self.movement: Movement | None = None
         self.trained_with = 0
@@ -96,6 +101,11 @@ class Review:
         self.board.refresh()
         return verdict
 
+    def label_file(self) -> str:
+        """All that people said of labels, as training reads it."""
+        self.board.refresh()
+        return label_csv(self.own, self.board, self.earlier)
+
     def busy(self, besides: str) -> dict[int, list[str]]:
         """Node → who looks at it now, ``besides`` left out."""
         seen = {self.board.index(node): names for node, names in self.store.looking(besides).items()}
@@ -107,7 +117,7 @@ class Review:
         decided = self.board.decided()
         if not decided.size:
             raise LabelError("Expected some verdicts to train with, but there are none yet. Review some labels first.")
-        return self.retraining.start(self.suspects.model, label_csv(self.own, self.board), int(decided.size))
+        return self.retraining.start(self.suspects.model, self.label_file(), int(decided.size))
 
     def _swap(self, model: Path, scores: Path) -> None:
         table = read_scores(scores)
@@ -137,18 +147,49 @@ def open_review(
         rescore: Whether to score anew, with all verdicts so far.
         on_scored: Called with how far the scoring is.
     """
-    own = read_own_graph(folder)
-    _require_plain_names(own)
-    if not (model / FACTS).exists() and (model / "seed-0" / FACTS).exists():
-        model = model / "seed-0"
-    classifier = LNPClassifier.load(model, own.graph)
+    imported, model = read_own_graph(folder), _one_model(model)
+    _require_plain_names(imported)
+    classifier = LNPClassifier.load(model, imported.graph)
     store = VerdictStore(folder / VERDICTS)
+    own, earlier = _with_earlier_labels(imported, model, store)
     board, kept = Board(own, store), ScoresKept(folder, scorer)
     table = None if rescore else kept.read(model)
     if table is None:
         table = score(classifier, own, labels_now(own, board), scorer, on_scored)
         kept.write(model, table)
-    return Review(own, folder, store, board, _suspects(own, model, classifier.probabilities_, table, 1), scorer)
+    suspects = _suspects(own, model, classifier.probabilities_, table, 1)
+    return Review(own, folder, store, board, suspects, scorer, earlier)
+
+
+def export_labels(folder: Path, model: Path) -> str:
+    """The label file of a review that is not open."""
+    imported = read_own_graph(folder)
+    store = VerdictStore(folder / VERDICTS)
+    try:
+        own, earlier = _with_earlier_labels(imported, _one_model(model), store)
+        return label_csv(own, Board(own, store), earlier)
+    finally:
+        store.close()
+
+
+def _one_model(model: Path) -> Path:
+    """Of several seeds the first."""
+    first = model / "seed-0"
+    return first if not (model / FACTS).exists() and (first / FACTS).exists() else model
+
+
+def _with_earlier_labels(
+    imported: OwnGraph, model: Path, store: VerdictStore
+) -> tuple[OwnGraph, list[tuple[str, str, bool]]]:
+    """The graph with the labels kept beside the model, and those as rows of a label file.
+
+    Where there are verdicts they say what counts, also those that were taken back: a model that was trained in this
+    review has kept them.
+    """
+    said = {verdict.node for verdict in store.since(0)}
+    nodes = [node for node, name in enumerate(imported.node_ids) if name in said]
+    own = with_kept_labels(imported, model, besides=nodes)
+    return own, added_rows(own, imported.labels)
 
 
 def _require_plain_names(own: OwnGraph) -> None:
