@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -16,13 +16,14 @@ from lnp.datasets.dataset import Dataset
 from lnp.datasets.download import cache_folder
 from lnp.datasets.npz import data_folder
 from lnp.engine.noise_channel import RULE
+from lnp.errors import DataError
 from lnp.experiments.code_version import SOURCE, code_version, digest_modules
 from lnp.experiments.complete import list_files
 from lnp.experiments.protocol import ANNOTATIONS, get_protocol
 from lnp.experiments.spec import RunSpec
 from lnp.noise.registry import MATRIX_PREFIX
 
-__all__ = ["DatasetFacts", "FactsCache", "Identity", "data_folders", "dataset_facts", "identify"]
+__all__ = ["DatasetFacts", "FactsCache", "Identity", "data_folders", "dataset_facts", "identify", "none_at_hand"]
 
 CHANNEL = "lnp.engine.noise_channel"
 """What runs go through whose epoch is chosen behind a channel."""
@@ -87,6 +88,17 @@ def dataset_facts(name: str, cache: FactsCache | None = None) -> DatasetFacts:
     if stamp not in cache:
         cache[stamp] = _facts(load_dataset(name))
     return cache[stamp]
+
+
+def none_at_hand(reasons: Mapping[str, str]) -> DataError:
+    """The error where no dataset can be had: the reason of the first, which is that of the others as a rule.
+
+    >>> print(none_at_hand({"cora": "No network.", "pubmed": "No network.", "actor": "No network."}))
+    Expected at least one of the datasets to be at hand, but: No network. Nor are pubmed, actor.
+    """
+    reason, others = next(iter(reasons.values())), list(reasons)[1:]
+    nor = f" Nor {'are' if len(others) > 1 else 'is'} {', '.join(others)}." if others else ""
+    return DataError(f"Expected at least one of the datasets to be at hand, but: {reason}{nor}")
 
 
 def data_folders() -> list[Path]:

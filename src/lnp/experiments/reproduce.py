@@ -9,7 +9,7 @@ from functools import cached_property
 from lnp.errors import DataError
 from lnp.experiments.estimate import estimate_seconds
 from lnp.experiments.grid import Choice, GridRun, expand_all
-from lnp.experiments.identity import DatasetFacts, Identity, dataset_facts, identify
+from lnp.experiments.identity import DatasetFacts, Identity, dataset_facts, identify, none_at_hand
 from lnp.experiments.jobs import Event, Executor, Job, OnEvent
 from lnp.experiments.store import Store
 from lnp.experiments.tables import Table, load_table, table_names
@@ -112,7 +112,7 @@ def make_plan(
         done_as = identity.key if identity.key in keys else earlier.get(identity.settings)
         runs.append(PlannedRun(grid_run, identity, done_as))
     if missing and not runs:
-        raise DataError("Expected at least one of the datasets to be at hand, but: " + " ".join(unavailable.values()))
+        raise none_at_hand(unavailable)
     return Plan(runs, unavailable, len(asked) - len(missing))
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from lnp.errors import ConfigError, DataError, check_range
 from lnp.experiments.estimate import guess_seconds
 from lnp.experiments.grid import Choice, expand_all
-from lnp.experiments.identity import DatasetFacts, dataset_facts, identify
+from lnp.experiments.identity import DatasetFacts, dataset_facts, identify, none_at_hand
 from lnp.experiments.search_space import Space, digest, space_of
 from lnp.experiments.spec import RunSpec
 from lnp.experiments.tables import Panel, Table
@@ -152,7 +152,7 @@ def find_studies(
         found.setdefault(study.settings, study)
     unavailable = {dataset: reason for dataset, reason in facts.items() if isinstance(reason, str)}
     if not found:
-        raise DataError("Expected at least one of the datasets to be at hand, but: " + " ".join(unavailable.values()))
+        raise none_at_hand(unavailable)
     return list(found.values()), unavailable
 
 
