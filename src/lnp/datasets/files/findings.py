@@ -172,7 +172,7 @@ def _about_agreement(adjusted: float, edges: int) -> list[Finding]:
         return []
     message = (
         f"Neighbours hardly agree in their given labels ({adjusted:.2f} beyond chance): most labels are wrong, or "
-        "neighbours differ by nature. In the second case try --backbone h2gcn."
+        "neighbours differ by nature. In the second case try --backbone h2gcn, also with --set layers=1."
     )
     return [Finding("low homophily", 1, message)]
 
