@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from lnp.errors import ConfigError
-from lnp.experiments.configs import nearest_config, read_entries, shipped_entries
+from lnp.experiments.configs import TAKEN_BY, nearest_config, read_entries, shipped_entries
 from lnp.experiments.spec import RunSpec
 from lnp.methods.registry import make_config
+from lnp.nn.registry import BACKBONES
 
 
 def entry(rate: float, hidden: int, **more: object) -> dict[str, object]:
@@ -29,6 +30,19 @@ def test_an_entry_of_the_backbone_comes_first() -> None:
     assert nearest_config(entries, "gcn", "cora", "flip", 0.4, backbone="h2gcn") == {"hidden": 2}
     assert nearest_config(entries, "gcn", "cora", "flip", 0.8) == {"hidden": 1}
     assert nearest_config(entries[1:], "gcn", "cora", "flip", 0.8) is None
+
+
+@pytest.mark.parametrize("backbone", BACKBONES)
+@pytest.mark.parametrize("option", TAKEN_BY)
+def test_options_count_as_far_as_the_backbone_takes_them(option: str, backbone: str) -> None:
+    entries = (entry(0.4, 1) | {"options": {"hidden": 2, option: 2}},)
+    found = nearest_config(entries, "gcn", "cora", "flip", 0.4, backbone=backbone)
+    assert found is not None
+    make_config("gcn", found | {"backbone": backbone})  # is accepted
+    assert found["hidden"] == 2
+    if option not in found:  # and only what would not be is left out
+        with pytest.raises(ConfigError, match=option):
+            make_config("gcn", {option: 2, "backbone": backbone})
 
 
 def test_every_shipped_entry_is_a_configuration() -> None:

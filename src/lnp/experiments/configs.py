@@ -27,6 +27,13 @@ FILE = "tuned.json"
 FOUND_BY = "val-clean"
 """The selection rule of an entry that does not say: the one that saw most."""
 
+TAKEN_BY: dict[str, tuple[str, ...]] = {
+    "similar_weight": ("gcn", "sign"),
+    "diffusion_steps": ("gcn", "h2gcn", "mlp"),
+    "links_width": ("gcn", "h2gcn", "mlp"),
+}
+"""Options that some backbones refuse, with those that take them."""
+
 NEEDED: dict[str, type | tuple[type, ...]] = {
     "method": str,
     "dataset": str,
@@ -91,8 +98,8 @@ def nearest_config(
 ) -> dict[str, object] | None:
     """The options tuned for the nearest rate, of two equally near the higher.
 
-    Entries of the run's backbone come before those of none, then those of its protocol before those of another, and
-    only entries that its selection rule found count.
+    Entries of the run's backbone come before those of none, whose options count as far as the backbone takes them; then
+    those of its protocol before those of another, and only entries that its selection rule found count.
 
     >>> entries = ({"method": "gcn", "dataset": "cora", "noise": "flip", "rate": 0.4, "options": {"hidden": 16}},)
     >>> nearest_config(entries, "gcn", "cora", "flip", 0.2), nearest_config(entries, "gcn", "cora", "pair", 0.4)
@@ -111,4 +118,8 @@ def nearest_config(
     if not candidates:
         return None
     best = min(candidates, key=lambda entry: (round(abs(entry["rate"] - rate), 9), -entry["rate"]))
-    return dict(best["options"])
+    return {
+        name: value
+        for name, value in best["options"].items()
+        if backbone is None or own or backbone in TAKEN_BY.get(name, (backbone,))
+    }
