@@ -22,7 +22,7 @@ def main(folder: Path) -> None:
     with process_group() as group:
         group.wait()
         counts.append(threads())
-        importlib.import_module("torch._dynamo")  # an optimiser's first step does so
+        importlib.import_module("torch._dynamo")  # whoever makes an optimiser does so
     counts.append(threads())
     (folder / f"threads {group.rank}").write_text(" ".join(map(str, counts)))
 
