@@ -9,10 +9,33 @@ import pytest
 from lnp.cli.progress import run_progress, step_progress
 
 
-def test_nothing_is_shown_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def quick_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a log have a line for every step."""
+    monkeypatch.setattr("lnp.engine.log_lines.EVERY", 0.0)
+
+
+def test_short_work_is_silent_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with run_progress("training", 3) as on_run:
-        assert on_run is None
-    assert capsys.readouterr().err == ""
+        on_run("gcn", 0)
+    with step_progress("table-2", 0) as advance:
+        advance("nothing", 0)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.usefixtures("quick_minute")
+def test_a_log_gets_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with run_progress("training", 3) as on_run:
+        on_run("gcn", 0)
+    with step_progress("table-2", 8) as advance:
+        advance("gcn: complete", 3)
+        advance("gcn: retried", 0)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    first, second, third = shown.err.splitlines()
+    assert first.startswith("training: 1 of 3, gcn, seed 0 done; 0:00:00 so far")
+    assert second.startswith("table-2: 3 of 8, gcn: complete; ")
+    assert third.startswith("table-2: 3 of 8, gcn: retried; ")
 
 
 def test_a_terminal_sees_runs_on_standard_error_only(
@@ -21,7 +44,6 @@ def test_a_terminal_sees_runs_on_standard_error_only(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     with run_progress("training", 2) as on_run:
-        assert on_run is not None
         on_run("gcn", 0)
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -30,14 +52,9 @@ def test_a_terminal_sees_runs_on_standard_error_only(
 
 
 def test_steps_may_be_several_or_none(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    with step_progress("table-2", 4) as advance:
-        assert advance is None
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
-    with step_progress("table-2", 0) as advance:
-        assert advance is None
     with step_progress("table-2", 4) as advance:
-        assert advance is not None
         advance("gcn: retried", 0)
         advance("gcn: complete", 3)
     shown = capsys.readouterr()

@@ -77,10 +77,22 @@ def test_nothing_when_it_is_switched_off(on_terminal) -> None:
     assert on_terminal(train) == ""
 
 
-def test_nothing_without_a_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+def test_without_a_terminal_short_work_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
     with epoch_progress("gcn") as on_epoch:
-        assert on_epoch is None
+        on_epoch(record(0), 10)
     assert capfd.readouterr() == ("", "")
+
+
+def test_without_a_terminal_long_work_logs_every_stage(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lnp.engine.log_lines.EVERY", 0.0)
+    with epoch_progress("gcn on digits") as on_epoch:
+        on_epoch(record(4), 10)
+        on_epoch(record(0, stage="fine-tuning"), 7)
+    first, second = capfd.readouterr().err.splitlines()
+    assert first.startswith("gcn on digits · train: 5 of 10, noisy_ce 1.5  kl 0.25  score 0.75; 0:00:00 so far")
+    assert second.startswith("gcn on digits · fine-tuning: 1 of 7, ")
 
 
 def test_a_score_that_is_not_a_number_is_left_out() -> None:

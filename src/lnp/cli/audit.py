@@ -62,8 +62,14 @@ def audit(
     subject, observed = _subject(home, graph, labels or [])
     classifier = LNPClassifier.load(home, subject.graph)
     with step_progress("scoring labels", networks_to_train(scorer, observed)) as advance:
-        on_network = None if advance is None else (lambda: advance("a network", 1))
-        found = run(classifier, subject.graph, observed, scorer=scorer, seed=seed, on_network=on_network)
+        found = run(
+            classifier,
+            subject.graph,
+            observed,
+            scorer=scorer,
+            seed=seed,
+            on_network=lambda: advance("a network", 1),
+        )
     write_audit(out, found, subject.node_ids)
     files = [out]
     if page is not None:

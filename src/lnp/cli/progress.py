@@ -1,4 +1,4 @@
-"""Bars over whole runs or trials, on standard error, gone when they are done."""
+"""Bars over whole runs or trials, on standard error, gone when they are done; in a log, a line a minute."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from lnp.engine.log_lines import LogLines
+
 __all__ = ["run_progress", "step_progress"]
 
 
 @contextmanager
-def run_progress(label: str, total: int) -> Iterator[Callable[[str, int], None] | None]:
-    """Gives a callback that takes the method and seed of a finished run; ``None`` where there is no terminal."""
+def run_progress(label: str, total: int) -> Iterator[Callable[[str, int], None]]:
+    """Gives a callback that takes the method and seed of a finished run."""
     if not sys.stderr.isatty():
-        yield None
+        advance = _log_lines(label, total)
+        yield lambda method, seed: advance(f"{method}, seed {seed} done", 1)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -29,13 +32,13 @@ def run_progress(label: str, total: int) -> Iterator[Callable[[str, int], None] 
 
 
 @contextmanager
-def step_progress(label: str, total: int) -> Iterator[Callable[[str, int], None] | None]:
+def step_progress(label: str, total: int) -> Iterator[Callable[[str, int], None]]:
     """Gives a callback that takes what has just been done and how many steps it was, and shows the time that is left.
 
-    ``None`` where there is no terminal.
+    No steps, no bar.
     """
     if not sys.stderr.isatty() or total == 0:
-        yield None
+        yield _log_lines(label, total)
         return
     from rich.console import Console
     from rich.progress import (
@@ -56,3 +59,15 @@ def step_progress(label: str, total: int) -> Iterator[Callable[[str, int], None]
             bar.update(task, advance=steps, description=f"{label}: {what}")
 
         yield advance
+
+
+def _log_lines(label: str, total: int) -> Callable[[str, int], None]:
+    lines = LogLines(label, total)
+    done = 0
+
+    def advance(what: str, steps: int) -> None:
+        nonlocal done
+        done += steps
+        lines.at(done, what)
+
+    return advance

@@ -41,7 +41,7 @@ def report(
     check_targets(out, markdown)
     analysis = analyse(_read(results, store, any_code=any_code))
     with step_progress("drawing", len(analysis.all_figures)) as advance:
-        paths = write_results(analysis, out, markdown, advance and (lambda name: advance(name, 1)))
+        paths = write_results(analysis, out, markdown, lambda name: advance(name, 1))
     summary = summary_sentences(analysis)
     if as_json:
         said = {

@@ -160,14 +160,13 @@ def _report(
 
 @contextmanager
 def _progress(label: str, total: int) -> Iterator[OnEvent]:
-    """A bar on standard error, with runs done, left, and the time; nothing where there is no terminal."""
+    """A bar on standard error, with runs done, left, and the time; a line a minute where that is no terminal."""
     with step_progress(label, total) as advance:
 
         def on_event(event: Event) -> None:
-            if advance is not None:
-                spec = event.job.spec
-                what = f"{spec.method} on {spec.dataset}, {spec.rate:g}, seed {spec.seed} {event.kind}"
-                advance(what, int(event.kind != "retried"))
+            spec = event.job.spec
+            what = f"{spec.method} on {spec.dataset}, {spec.rate:g}, seed {spec.seed} {event.kind}"
+            advance(what, int(event.kind != "retried"))
 
         yield on_event
 

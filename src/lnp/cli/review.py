@@ -88,7 +88,7 @@ def _scoring() -> Iterator[OnScored]:
                 if not sys.stderr.isatty():
                     typer.echo(f"Scoring the labels with {total} networks …", err=True)
                 bar = stack.enter_context(step_progress("scoring the labels", total))
-                advance.extend([] if bar is None else [bar])
+                advance.append(bar)
             for step in advance:
                 step(f"network {done} of {total}", 1)
 

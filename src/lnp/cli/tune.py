@@ -120,9 +120,8 @@ def _shown(name: str, left: int, out: Path, trials: int) -> Iterator[OnTrial]:
         def on_trial(event: TrialEvent) -> None:
             if event.study_done:
                 write_winners([event.trials], out, trials=trials)
-            if advance is not None:
-                score = "" if event.value is None else f" {event.value:.4f}"
-                advance(f"{event.trials.spec.label}: {event.kind}{score}", int(event.kind != "retried"))
+            score = "" if event.value is None else f" {event.value:.4f}"
+            advance(f"{event.trials.spec.label}: {event.kind}{score}", int(event.kind != "retried"))
 
         yield on_trial
 

@@ -5,8 +5,9 @@
     with epoch_progress("lnp-v2 on digits") as on_epoch:
         fit(method, batch, selection, randomness, FitOptions(on_epoch=on_epoch))
 
-The bar goes to standard error and vanishes at the end, so that what a program prints stays clean. Nothing is shown
-when standard error is not a terminal. An interrupt (Ctrl-C) leaves the ``with`` block, which restores the terminal.
+The bar goes to standard error and vanishes at the end, so that what a program prints stays clean. Where standard
+error is not a terminal it gets a line a minute instead. An interrupt (Ctrl-C) leaves the ``with`` block, which
+restores the terminal.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from lnp.engine.history import EpochRecord
+from lnp.engine.log_lines import LogLines
 
 __all__ = ["OnEpoch", "describe_epoch", "epoch_progress", "say"]
 
@@ -30,7 +32,7 @@ def say(line: str) -> None:
 
 @contextmanager
 def epoch_progress(label: str, *, enabled: bool = True) -> Iterator[OnEpoch | None]:
-    """Gives a callback for :class:`~lnp.engine.fit.FitOptions` that draws one bar per stage.
+    """Gives a callback for :class:`~lnp.engine.fit.FitOptions` that draws one bar per stage, or logs a line a minute.
 
     Args:
         label: What is being trained, shown before the stage's name.
@@ -39,8 +41,11 @@ def epoch_progress(label: str, *, enabled: bool = True) -> Iterator[OnEpoch | No
     Yields:
         The callback, or ``None`` when nothing is to be shown.
     """
-    if not enabled or not sys.stderr.isatty():
+    if not enabled:
         yield None
+        return
+    if not sys.stderr.isatty():
+        yield _log_lines(label)
         return
     from rich.console import Console
     from rich.markup import escape
@@ -67,6 +72,17 @@ def epoch_progress(label: str, *, enabled: bool = True) -> Iterator[OnEpoch | No
 
     with bar:
         yield on_epoch
+
+
+def _log_lines(label: str) -> OnEpoch:
+    stages: dict[str, LogLines] = {}
+
+    def on_epoch(record: EpochRecord, epochs: int) -> None:
+        if record.stage not in stages:
+            stages[record.stage] = LogLines(f"{label} · {record.stage}", epochs)
+        stages[record.stage].at(record.epoch + 1, describe_epoch(record))
+
+    return on_epoch
 
 
 def describe_epoch(record: EpochRecord) -> str:
