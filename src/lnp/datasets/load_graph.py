@@ -14,6 +14,7 @@ from lnp.datasets.files.from_objects import Given, from_object
 from lnp.datasets.files.from_tables import OnStep, from_tables, read_pair
 from lnp.datasets.files.gexf import read_gexf
 from lnp.datasets.files.graphml import read_graphml
+from lnp.datasets.files.gzipped import kind_of, name_of
 from lnp.datasets.files.import_options import ImportOptions, import_options
 from lnp.datasets.files.read_tables import TABLE_SUFFIXES
 from lnp.datasets.own_graph import OwnGraph, is_own_graph, read_own_graph
@@ -90,7 +91,7 @@ def import_files(paths: Sequence[Path], options: ImportOptions, on_step: OnStep 
         return read_pair(paths[0], paths[1], options, on_step)
     if len(paths) != 1:
         raise ConfigError(f"Expected a folder, one file or two tables to import, but got {len(paths)} paths.")
-    path, suffix = paths[0], paths[0].suffix.lower()
+    path, suffix = paths[0], kind_of(paths[0])
     if suffix in TABLE_SUFFIXES:
         raise DataError(f"Expected an edge table beside the node table {path}, but got one file. Name both.")
     if suffix not in GRAPH_SUFFIXES:
@@ -100,4 +101,4 @@ def import_files(paths: Sequence[Path], options: ImportOptions, on_step: OnStep 
     if suffix == ".npz":
         return read_npz(path, options)
     nodes, edges = read_graphml(path) if suffix == ".graphml" else read_gexf(path)
-    return from_tables(nodes, edges, options, name=options.name or path.stem, source=str(path), on_step=on_step)
+    return from_tables(nodes, edges, options, name=options.name or name_of(path), source=str(path), on_step=on_step)

@@ -98,7 +98,6 @@ def test_blank_lines_at_the_end_do_not_count(tmp_path: Path) -> None:
         ("id,label\n1,2\n".encode("utf-16"), "it is UTF-16 text"),
         (b"PK\x03\x04rest", "zip or Excel"),
         (b"PAR1rest", "a Parquet file"),
-        (b"\x1f\x8brest", "compressed: unpack it first"),
     ],
 )
 def test_damage_is_named(tmp_path: Path, content: bytes, message: str) -> None:

@@ -10,6 +10,7 @@ import polars as pl
 
 from lnp.datasets.files.build import Parts, build
 from lnp.datasets.files.edge_table import read_edges
+from lnp.datasets.files.gzipped import name_of
 from lnp.datasets.files.ids import unique_ids
 from lnp.datasets.files.import_options import ImportOptions
 from lnp.datasets.files.label_column import encode_labels, read_trusted
@@ -36,7 +37,8 @@ def read_pair(nodes: Path, edges: Path, options: ImportOptions, on_step: OnStep 
     node_table = read_table(nodes, (*usual, *words))
     step(f"reading {edges.name}")
     edge_table = read_table(edges, (*usual, *words))
-    name = options.name or (nodes.resolve().parent.name if nodes.stem in ("nodes", "node") else nodes.stem) or "graph"
+    called = name_of(nodes)
+    name = options.name or (nodes.resolve().parent.name if called in ("nodes", "node") else called) or "graph"
     return from_tables(node_table, edge_table, options, name=name, source=f"{nodes} and {edges}", on_step=on_step)
 
 

@@ -1,4 +1,4 @@
-"""CSV, TSV and Parquet files as tables.
+"""CSV, TSV and Parquet files as tables; text may be packed with gzip.
 
 Text is checked by :mod:`~lnp.datasets.files.text_check` and then parsed by polars, every column as text, except those
 that look like numbers in the first :data:`SAMPLE` rows; those are parsed as numbers straight away where all of their
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
+from lnp.datasets.files.gzipped import kind_of
 from lnp.datasets.files.table import Table, decoded, tidy_strings
 from lnp.datasets.files.text_check import TextShape, check_text
 from lnp.errors import DataError, UnknownNameError
@@ -38,7 +39,7 @@ def read_table(path: Path, as_written: Collection[str] = ()) -> Table:
         as_written: Columns (capital letters or not) that stay text even where they look like numbers: ids and labels,
             of which 007 is one and 7 another.
     """
-    suffix = path.suffix.lower()
+    suffix = kind_of(path)
     if suffix not in TABLE_SUFFIXES:
         raise UnknownNameError(f"kind of table {path.name!r}, ending in", suffix, TABLE_SUFFIXES)
     return _read_parquet(path) if suffix in PARQUET_SUFFIXES else _read_text(path, as_written)

@@ -16,6 +16,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from lnp.datasets.files.gzipped import kind_of, unpacked
 from lnp.datasets.files.table import shown
 from lnp.errors import DataError
 
@@ -31,7 +32,6 @@ QUOTE, NEWLINE, RETURN = 34, 10, 13
 OTHER_KINDS = {
     b"PAR1": "a Parquet file: name it .parquet",
     b"PK\x03\x04": "a zip or Excel file: save the sheet as CSV",
-    b"\x1f\x8b": "compressed: unpack it first",
     b"\xff\xfe": "UTF-16 text: save it as UTF-8",
     b"\xfe\xff": "UTF-16 text: save it as UTF-8",
 }
@@ -51,7 +51,7 @@ def check_text(path: Path, *, max_record: int = MAX_RECORD) -> TextShape:
     """Checks the whole file and returns its shape."""
     if not path.is_file():
         raise DataError(f"Expected a table at {path}, but there is no such file.")
-    with path.open("rb") as file:
+    with unpacked(path) as file:
         start = file.read(4)
         if not start:
             raise DataError(f"Expected a table in {path}, but the file is empty.")
@@ -116,7 +116,7 @@ class _Scan:
                 f"Expected the header of {self.path} to be one line that ends with a newline, but it holds a line "
                 "break. Save the file with Unix or Windows line ends."
             )
-        if self.path.suffix.lower() in (".tsv", ".tab"):
+        if kind_of(self.path) in (".tsv", ".tab"):
             self.separator = "\t"
         else:
             bare = "".join(text.split('"')[::2])

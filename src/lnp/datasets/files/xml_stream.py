@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from xml.parsers import expat
 
+from lnp.datasets.files.gzipped import unpacked
 from lnp.datasets.files.table import shown
 from lnp.datasets.files.text_check import MAX_RECORD
 from lnp.errors import DataError
@@ -82,7 +83,7 @@ def parse_xml(path: Path, reader: ElementReader) -> None:
     parser.CharacterDataHandler, parser.EntityDeclHandler = on_text, on_entity
     fed = 0
     try:
-        with path.open("rb") as file:
+        with unpacked(path) as file:
             while block := file.read(BLOCK):
                 parser.Parse(block, False)
                 fed += len(block)
