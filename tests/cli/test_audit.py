@@ -132,6 +132,19 @@ def test_several_models_are_not_mixed(call, small: list[str], tmp_path: Path) ->
     assert result.exit_code == 2
 
 
+def test_the_first_seed_stands_for_all_on_an_own_graph(call, own: Path, tmp_path: Path) -> None:
+    many = tmp_path / "many"
+    trained = call("train", own, "--method", "gcn", "--epochs", 5, "--set", "hidden=8", "--seeds", 2, "--out", many)
+    assert trained.exit_code == 0, trained.output
+    rows = {}
+    for name in (many, many / "seed-0", many / "seed-1"):
+        result = call("audit", name, own, "--scorer", "model", "--out", tmp_path / "a.csv")
+        assert result.exit_code == 0, result.output
+        assert (f"{many} holds 2 seeds; seed-0 stands for all" in result.stdout) == (name == many)
+        rows[name] = (tmp_path / "a.csv").read_text()
+    assert rows[many] == rows[many / "seed-0"] != rows[many / "seed-1"]
+
+
 def test_another_graph_is_refused(call, model: Path, tmp_path: Path) -> None:
     result = call("audit", model, "digits", "--out", tmp_path / "a.csv", "--scorer", "model")
     assert result.exit_code == 2

@@ -38,7 +38,7 @@ def audit(
     Columns of the table, the most suspect label first: node, given, quality (the probability that the label is right),
     proposed, confidence, trusted, and for every class p_CLASS, similarity_CLASS and neighbours_CLASS. On a dataset the
     labels are those that the model was trained with; on your own graph those of today, with what was said in the label
-    files that the model was trained with.
+    files that the model was trained with. Of a model of several seeds the first stands for all.
 
     The scorer cross-fit trains networks of its own that have not seen the labels they judge; model trains nothing and
     asks the model; cleanlab is the rival (the extra `audit`).
@@ -49,6 +49,7 @@ def audit(
     from lnp.audit.scores import check_scorer, networks_to_train
     from lnp.audit.table import audit as run
     from lnp.cli.progress import step_progress
+    from lnp.cli.train_own import own_folder
     from lnp.datasets.kept_labels import KEPT
     from lnp.estimator import LNPClassifier
     from lnp.report.audit_page import require_page_path, write_audit_page
@@ -58,7 +59,7 @@ def audit(
     if page is not None:
         require_page_path(page)
     torch.set_num_threads(threads)
-    home = _one_model(model)
+    home, seeds = _one_model(model, own=own_folder(graph) is not None)
     subject, observed = _subject(home, graph, labels or [])
     classifier = LNPClassifier.load(home, subject.graph)
     with step_progress("scoring labels", networks_to_train(scorer, observed)) as advance:
@@ -81,6 +82,8 @@ def audit(
     _show(found, subject)
     if not labels and (home / KEPT).is_file():
         print_text(f"note: What {home / KEPT} says counts, as when the model was trained; --labels names other files.")
+    if seeds > 1:
+        print_text(f"note: {model} holds {seeds} seeds; {home.name} stands for all.")
     if not found.trusted.any():
         print_text(
             "note: No label is trusted, so mistakes that follow a rule cannot be told from the truth. "
@@ -89,17 +92,18 @@ def audit(
     print_text(f"Wrote {' and '.join(map(str, files))}." + (f" Open {page} in a browser." if page else ""))
 
 
-def _one_model(folder: Path) -> Path:
+def _one_model(folder: Path, *, own: bool) -> tuple[Path, int]:
+    """A model, and how many there are; on an own graph all have learnt the same labels."""
     from lnp.errors import ModelFileError
     from lnp.experiments.prediction import model_homes
 
     homes = model_homes(folder)
-    if len(homes) > 1:
+    if len(homes) > 1 and not own:
         raise ModelFileError(
             f"Expected one model, but {folder} holds {len(homes)}, and each may have its own labels. Name one of them, "
             f"for instance {homes[0]}."
         )
-    return homes[0]
+    return homes[0], len(homes)
 
 
 def _subject(home: Path, name: str, labels: list[Path]) -> tuple[AuditSubject, ObservedLabels]:

@@ -35,7 +35,8 @@ def review(
 
     The page is for this machine only, and its address holds a secret. Every verdict is kept at once in
     FOLDER/verdicts.sqlite, with reviewer and time. Exported as a label file they are trusted labels for
-    `lnp train FOLDER --labels verdicts.csv`; a button of the page trains again too.
+    `lnp train FOLDER --labels verdicts.csv`; a button of the page trains again too. Of a model of several seeds the
+    first is asked.
     """
     if export is not None:
         _export(folder, model, export)
