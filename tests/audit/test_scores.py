@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
+from lnp.audit.calibration import quality_calibration_error
+from lnp.audit.cross_fit import cross_fit
+from lnp.audit.network import ChannelNetworkConfig
 from lnp.audit.posterior import label_posterior
-from lnp.audit.scores import SCORERS, check_scorer, networks_to_train, score_labels
+from lnp.audit.scores import SCORERS, check_scorer, in_the_light_of_checks, networks_to_train, score_labels
+from lnp.datasets.synthetic import SyntheticConfig, synthetic
 from lnp.errors import UnknownNameError
 from lnp.graph.labels import ObservedLabels
 from lnp.methods.base import Method
@@ -97,3 +103,29 @@ def test_networks_are_counted_as_they_are_trained(toy_task) -> None:
 def test_an_unknown_scorer_lists_the_choices() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'cleanlab'\\? Choices: cleanlab, cross-fit, model"):
         check_scorer("cleanlap")
+
+
+def test_checked_labels_show_mistakes_that_networks_have_learnt() -> None:
+    """A third of the nodes has the features of another class, and its label: features foretell all mistakes."""
+    seeds = Seeds(5)
+    data = synthetic(SyntheticConfig(nodes=600, classes=3, features=8, signal=3.5), seeds.generator("graph"))
+    truth, generator = data.truth.labels, np.random.default_rng(6)
+    looks = np.where(generator.random(600) < 0.33, (truth + generator.integers(1, 3, 600)) % 3, truth)
+    models = [generator.choice(np.flatnonzero(truth == k)) for k in looks]
+    graph = replace(data.graph, features=data.graph.features[models])
+    observed = ObservedLabels(looks, class_count=3)
+    nodes = generator.choice(600, 60, replace=False)
+    observed = observed.checked(nodes, truth[nodes])
+    batch = full_batch(graph, observed, observed.noisy_nodes)
+    right = observed.given[observed.noisy_nodes] == truth[observed.noisy_nodes]
+    config = ChannelNetworkConfig(hidden=16, epochs=30)
+    alone = cross_fit(batch, config, Seeds(0), before=observed.before)
+    told = in_the_light_of_checks(alone, batch, observed.before)
+    assert alone.earlier.size == 60
+    errors = [quality_calibration_error(scores.quality, right) for scores in (alone, told)]
+    assert errors[0] > 0.25
+    assert errors[1] < errors[0] / 2
+    assert abs(told.quality.mean() - right.mean()) < 0.1
+    ranks = [noise_detection(scores.quality, ~right).auroc for scores in (alone, told)]
+    assert ranks[0] == pytest.approx(ranks[1], abs=1e-3)
+    assert abs(np.trace(told.transition) / 3 - right.mean()) < 0.12

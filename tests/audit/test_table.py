@@ -111,6 +111,17 @@ def test_labels_may_be_others_than_those_of_training(fitted) -> None:
     assert not found.trusted.any()
 
 
+def test_what_was_found_by_checking_is_kept(fitted) -> None:
+    model, data, labels = fitted
+    wrong = np.flatnonzero((labels.given >= 0) & ~labels.trusted & (labels.given != data.truth.labels))[:2]
+    right = np.flatnonzero((labels.given >= 0) & ~labels.trusted & (labels.given == data.truth.labels))[:3]
+    nodes = np.concatenate([wrong, right])
+    found = audit(model, data.graph, labels.checked(nodes, data.truth.labels[nodes]), scorer="model")
+    assert found.found_wrong == (2, 5)
+    assert found.checks[data.truth.labels[wrong[0]], labels.given[wrong[0]]] > 0
+    assert audit(model, data.graph, labels, scorer="model").found_wrong == (0, 0)
+
+
 def test_all_checked(fitted) -> None:
     model, data, labels = fitted
     found = audit(model, data.graph, labels.given, trusted=labels.given >= 0)

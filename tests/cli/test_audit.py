@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lnp.audit.files import read_audit
-from lnp.datasets.own_graph import OwnGraph, write_own_graph
+from lnp.datasets.own_graph import OwnGraph, read_own_graph, write_own_graph
 from lnp.datasets.synthetic import SyntheticConfig, synthetic
 from lnp.graph.graph import Graph
 from lnp.graph.labels import ObservedLabels
@@ -66,9 +67,13 @@ def test_own_graph_gives_a_table_and_a_page(call, own: Path, model: Path, tmp_pa
 def test_verdicts_count(call, own: Path, model: Path, tmp_path: Path) -> None:
     verdicts = tmp_path / "verdicts.csv"
     verdicts.write_text("node,label,trusted\nnode 3,red,1\nnode 4,blue,1\n")
+    before = read_own_graph(own).labels.given
+    wrong = [node for node, label in ((3, 0), (4, 2)) if before[node] != label]
     result = call("audit", model, own, "--labels", verdicts, "--scorer", "model", "--out", tmp_path / "a.csv", "--json")
     assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["trusted"] == 17
+    said = json.loads(result.stdout)
+    assert said["trusted"] == 17
+    assert said["checked"] == {"known": 2, "had_been_wrong": len(wrong)}
     table = read_audit(tmp_path / "a.csv", tuple(f"node {i}" for i in range(80)))
     assert table.given[table.nodes == 3].tolist() == [0]
     assert table.quality[table.nodes == 4].tolist() == [1.0]
@@ -83,7 +88,7 @@ def test_what_the_model_was_trained_with_counts_unless_other_files_are_named(cal
     assert result.exit_code == 0, result.output
     result = call("audit", model, own, "--scorer", "model", "--out", tmp_path / "a.csv")
     assert f"What {model / 'labels.csv'} says counts" in result.stdout
-    assert "70 labels, 17 trusted" in result.stdout
+    assert re.search(r"70 labels, 17 trusted \(. of 2 had been wrong\)", result.stdout)
     with_others = call("audit", model, own, "--scorer", "model", "--labels", others, "--out", tmp_path / "b.csv")
     assert "70 labels, 16 trusted" in with_others.stdout
     assert "labels.csv" not in with_others.stdout

@@ -13,7 +13,7 @@ from lnp.datasets.synthetic import SyntheticConfig, synthetic
 from lnp.engine import suitable_rule
 from lnp.engine.model_file import load_model
 from lnp.errors import ConfigError, LabelError, UnknownNameError
-from lnp.experiments.own_training import TrainingPlan, plan_training, train_own
+from lnp.experiments.own_training import TrainingPlan, about_checks, plan_training, train_own
 from lnp.experiments.prediction import read_predictions
 from lnp.graph.labels import ObservedLabels
 from lnp.methods.registry import METHODS
@@ -165,3 +165,32 @@ def test_one_model_may_replace_another_but_not_a_benchmark(own: OwnGraph, tmp_pa
     (tmp_path / "run" / "spec.json").write_text("{}")
     with pytest.raises(ConfigError, match=r"it holds other models"):
         train_own(own, tmp_path / "run", plan, settings={"epochs": 1})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "known", "agreement", "told"),
+    [
+        (8, 25, 0.92, True),  # two were to be expected; eight or more come once in two thousand times
+        (5, 25, 0.92, False),  # once in twenty
+        (8, 25, 0.70, False),
+        (25, 25, 0.0, False),
+        (1, 1, 1.0, True),  # a model that disputes nothing
+        (0, 0, 0.5, False),
+    ],
+)
+def test_a_model_that_disputes_too_few_labels_is_pointed_out(
+    wrong: int, known: int, agreement: float, told: bool
+) -> None:
+    given = np.zeros(60, np.int64)
+    truth = np.where(np.arange(known) < wrong, 1, 0)
+    labels = ObservedLabels(given, class_count=2).checked(np.arange(known), truth)
+    notes = about_checks(labels, [{"agreement_with_untrusted_labels": agreement}])
+    assert len(notes) == told
+    if told:
+        expected = f"{wrong} of the {known} checked labels had been wrong, but the model disputes only "
+        assert notes[0].startswith(expected + f"{100 * (1 - agreement):.0f} %")
+
+
+def test_where_nobody_knows_what_labels_had_been_nothing_is_said(own: OwnGraph) -> None:
+    assert about_checks(own.labels, [{"agreement_with_untrusted_labels": 1.0}]) == []
+    assert about_checks(own.labels, [{"agreement_with_untrusted_labels": None}]) == []

@@ -32,6 +32,7 @@ def make_table(rows: int = 4) -> AuditTable:
         trusted=np.arange(rows) == rows - 1,
         noise_rate=np.array([0.54, np.nan]),
         transition=np.array([[0.7, 0.3], [0.1, 0.9]]),
+        checks=np.zeros((2, 2), np.int64),
         class_names=(EVIL, "other"),
         scorer="cross-fit",
     )
@@ -85,6 +86,12 @@ def test_numbers_are_those_of_the_table() -> None:
     assert "25 %" in text
     assert "−0.50" in text
     assert "The scale rests on the 1 checked label:" in text
+
+
+def test_what_checked_labels_had_been_is_said_where_it_is_known() -> None:
+    told = replace(make_table(), checks=np.array([[3, 2], [0, 4]]))
+    assert "what right ones look like; 2 of 9 had been wrong" in Reader(page_of(told, make_subject())).text
+    assert "had been wrong" not in Reader(page_of(make_table(), make_subject())).text
 
 
 def test_what_a_node_is_shown_by() -> None:

@@ -81,6 +81,7 @@ def make_table(
         trusted=np.zeros(rows, bool),
         noise_rate=np.full(classes, 0.2),
         transition=np.eye(classes),
+        checks=np.zeros((classes, classes), np.int64),
         class_names=tuple(f"class {k}" for k in range(classes)),
         scorer="model",
     )

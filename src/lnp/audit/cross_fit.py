@@ -11,6 +11,8 @@ r"""The audit's own scorer: cross-fitted networks and a channel that explain the
    be clearly better, or where these networks make unseen labels and trusted nodes clearly more likely.
 4. Bayes' rule (:mod:`lnp.audit.posterior`) with the judgement of those who won. The trusted nodes, where only a
    network can be wrong, tell its mistakes from wrong labels.
+5. What trusted nodes were given before they were checked is judged as well, where it is known. What was found tells
+   how far the judgement can be relied on (:mod:`lnp.audit.recalibration`).
 
 Rounds, weights and the gain were compared on other draws than those reported; docs/audit.md says where that separation
 is not perfect.
@@ -18,7 +20,7 @@ is not perfect.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +31,7 @@ from lnp.audit.folds import FOLDS, OnNetwork, draw_folds, out_of_fold
 from lnp.audit.network import ChannelNetworkConfig
 from lnp.audit.posterior import Floats, label_posterior, log_likelihood, quality_of
 from lnp.audit.transition import uniform_transition
+from lnp.graph.labels import UNKNOWN
 from lnp.methods.batch import Batch
 from lnp.methods.config import MethodConfig
 from lnp.seeds import Generator, Seeds
@@ -81,11 +84,15 @@ class LabelScores:
             the noisy nodes.
         quality: ``(m,)`` how likely the given label is right.
         transition: ``(c, c)`` the channel.
+        earlier: ``(k,)`` how likely what a trusted node had been given before it was checked is right, for those of
+            which it is known, in the order of the trusted nodes; judged like all other labels, by networks that have
+            learnt neither it nor the answer.
     """
 
     posterior: Floats
     quality: Floats
     transition: Floats
+    earlier: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +124,12 @@ def audit_network(config: MethodConfig) -> ChannelNetworkConfig:
 
 
 def cross_fit(
-    batch: Batch, config: ChannelNetworkConfig, seeds: Seeds, on_network: OnNetwork | None = None
+    batch: Batch,
+    config: ChannelNetworkConfig,
+    seeds: Seeds,
+    on_network: OnNetwork | None = None,
+    *,
+    before: NDArray[np.int64] | None = None,
 ) -> LabelScores:
     """Scores every label of T_N.
 
@@ -126,6 +138,8 @@ def cross_fit(
         config: The networks; their variant is chosen here.
         seeds: Where all draws come from.
         on_network: Called after each network.
+        before: ``(n,)`` what trusted nodes were given before they were checked, −1 where nobody knows; ``None``: of no
+            node.
     """
     generator = seeds.generator("audit networks")
     noisy, given = batch.noisy.cpu().numpy(), batch.given.cpu().numpy()
@@ -162,7 +176,11 @@ def cross_fit(
     elif on_network is not None:
         for _ in range(len(AVERAGED) * FOLDS):  # not needed
             on_network()
-    return _score(best.logs[noisy], labels, best.fits)
+    found = _score(best.logs[noisy], labels, best.fits)
+    if before is None:
+        return found
+    known = trusted[before[trusted] != UNKNOWN]
+    return replace(found, earlier=_score(best.logs[known], before[known], best.fits).quality)
 
 
 def _average(logs: list[Floats], scores: Floats) -> Floats:

@@ -2,8 +2,8 @@
 
 Columns: node, given, quality, proposed, confidence, trusted, and for every class ``p_<class>`` (the model's
 probability), ``similarity_<class>`` (empty where the class has no prototype) and ``neighbours_<class>``. Nodes and
-classes are written by name. Parquet keeps the channel, the noise rates and the scorer too, as metadata of the file; CSV
-has no place for them.
+classes are written by name. Parquet keeps the channel, the noise rates, what checked labels had been and the scorer
+too, as metadata of the file; CSV has no place for them.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def audit_columns(table: AuditTable, node_ids: Sequence[str] | None = None) -> d
 def read_audit(path: Path, node_ids: Sequence[str] | None = None) -> AuditTable:
     """Reads what :func:`write_audit` wrote.
 
-    From CSV numbers come back with six decimals, the channel is not a number, the scorer is unknown, and the noise
-    rates are the mean of what the rows say.
+    From CSV numbers come back with six decimals, the channel is not a number, the scorer is unknown, so is what
+    checked labels had been, and the noise rates are the mean of what the rows say.
 
     Args:
         path: The file.
@@ -104,7 +104,8 @@ def read_audit(path: Path, node_ids: Sequence[str] | None = None) -> AuditTable:
 
 def _about(table: AuditTable) -> dict[str, object]:
     rates = [None if rate != rate else rate for rate in table.noise_rate.tolist()]
-    return {"scorer": table.scorer, "transition": table.transition.tolist(), "noise_rate": rates}
+    arrays = {"transition": table.transition.tolist(), "checks": table.checks.tolist()}
+    return {"scorer": table.scorer, "noise_rate": rates} | arrays
 
 
 def _written(column: list[Any]) -> list[Any]:
@@ -157,6 +158,7 @@ def _table(columns: Mapping[str, list[Any]], about: Mapping[str, Any], node_ids:
         trusted=trusted,
         noise_rate=_floats(about["noise_rate"]) if "noise_rate" in about else rates,
         transition=np.array(about.get("transition", np.full((count, count), np.nan)), np.float64),
+        checks=np.array(about.get("checks", np.zeros((count, count))), np.int64),
         class_names=names,
         scorer=str(about.get("scorer", "unknown")),
     )

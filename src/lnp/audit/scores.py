@@ -14,20 +14,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from lnp.audit.cleanlab_scores import cleanlab_scores, plain_probabilities, require_cleanlab
 from lnp.audit.cross_fit import LabelScores, audit_network, cross_fit, network_count
 from lnp.audit.folds import FOLDS, OnNetwork
 from lnp.audit.posterior import label_posterior, quality_of
-from lnp.audit.transition import FLOOR, estimate_transition, fit_transition
+from lnp.audit.recalibration import recalibrate
+from lnp.audit.transition import FLOOR, estimate_transition, fit_transition, transition_from_posterior
 from lnp.errors import UnknownNameError
-from lnp.graph.labels import ObservedLabels
+from lnp.graph.labels import UNKNOWN, ObservedLabels
 from lnp.methods.base import Method
 from lnp.methods.batch import Batch
 from lnp.seeds import Seeds
 
-__all__ = ["SCORERS", "check_scorer", "networks_to_train", "score_labels"]
+__all__ = ["SCORERS", "check_scorer", "in_the_light_of_checks", "networks_to_train", "score_labels"]
 
 SCORERS = ("cross-fit", "model", "cleanlab")
 """The names."""
@@ -55,6 +57,7 @@ def score_labels(
     probabilities: Tensor,
     seeds: Seeds,
     on_network: OnNetwork | None = None,
+    before: NDArray[np.int64] | None = None,
 ) -> LabelScores:
     """What a scorer thinks of the labels of T_N.
 
@@ -65,6 +68,8 @@ def score_labels(
         probabilities: ``(n, c)`` of the method.
         seeds: Where draws come from.
         on_network: Called after each network that is trained.
+        before: ``(n,)`` what trusted nodes were given before they were checked, −1 where nobody knows. The scorer
+            cross-fit learns from it how far to rely on itself.
     """
     check_scorer(scorer)
     given = batch.noisy_labels.cpu().numpy()
@@ -75,8 +80,28 @@ def score_labels(
         return _from_model(method, batch, probabilities)
     config = audit_network(method.config)
     if scorer == "cross-fit":
-        return cross_fit(batch, config, seeds, on_network)
+        found = cross_fit(batch, config, seeds, on_network, before=before)
+        return found if before is None else in_the_light_of_checks(found, batch, before)
     return cleanlab_scores(plain_probabilities(batch, config, seeds, on_network), given)
+
+
+def in_the_light_of_checks(scores: LabelScores, batch: Batch, before: NDArray[np.int64]) -> LabelScores:
+    """Scores that agree with what was found when labels were checked.
+
+    Args:
+        scores: With what is thought of the labels that were checked.
+        batch: Graph and all labels.
+        before: ``(n,)`` what trusted nodes were given before they were checked, −1 where nobody knows.
+    """
+    if batch.checks is None:
+        return scores
+    given, trusted = batch.noisy_labels.cpu().numpy(), batch.trusted.cpu().numpy()
+    known = trusted[before[trusted] != UNKNOWN]
+    right = before[known] == batch.given.cpu().numpy()[known]
+    posterior = recalibrate(scores.posterior, given, scores.earlier, right)
+    checks = batch.checks.cpu().numpy()
+    transition = transition_from_posterior(posterior, given, scores.transition, checks=checks)
+    return replace(scores, posterior=posterior, quality=quality_of(posterior, given), transition=transition)
 
 
 def _from_model(method: Method, batch: Batch, probabilities: Tensor) -> LabelScores:

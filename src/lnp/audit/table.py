@@ -43,6 +43,7 @@ class AuditTable:
         noise_rate: ``(c,)`` the estimated share of wrong labels among the unchecked ones of each given class; not a
             number where there is none.
         transition: ``(c, c)`` the estimated probability of given class j for a node of true class i.
+        checks: ``(c, c)`` how many trusted nodes of class i are known to have been given j before they were checked.
         class_names: The classes.
         scorer: Who scored: a name of :data:`lnp.audit.scores.SCORERS`.
     """
@@ -58,6 +59,7 @@ class AuditTable:
     trusted: NDArray[np.bool_]
     noise_rate: NDArray[np.float64]
     transition: NDArray[np.float64]
+    checks: NDArray[np.int64]
     class_names: tuple[str, ...]
     scorer: str
 
@@ -66,6 +68,12 @@ class AuditTable:
         """The estimated share of wrong labels among the unchecked ones; not a number where there is none."""
         unchecked = self.quality[~self.trusted]
         return float(1 - unchecked.mean()) if unchecked.size else float("nan")
+
+    @property
+    def found_wrong(self) -> tuple[int, int]:
+        """How many of the checked labels had been wrong, and of how many it is known."""
+        known = int(self.checks.sum())
+        return known - int(np.trace(self.checks)), known
 
 
 def audit(
@@ -106,7 +114,7 @@ def audit(
     device = next(iter(method.state_dict().values()), torch.zeros(())).device
     batch = full_batch(scale_features(graph, classifier.scaling), observed, observed.noisy_nodes, device=device)
     probabilities = torch.from_numpy(classifier.probabilities_).to(device)
-    scores = score_labels(scorer, method, batch, probabilities, Seeds(seed), on_network)
+    scores = score_labels(scorer, method, batch, probabilities, Seeds(seed), on_network, observed.before)
     vectors = embeddings(method, batch, probabilities).double().cpu().numpy()
     return _table(scorer, scores, graph, observed, batch, classifier.probabilities_, vectors)
 
@@ -141,6 +149,7 @@ def _table(
         trusted=observed.trusted[nodes],
         noise_rate=np.divide(wrong, counts, out=np.full(c, np.nan), where=counts > 0),
         transition=scores.transition,
+        checks=observed.checks,
         class_names=graph.class_names,
         scorer=scorer,
     )

@@ -26,6 +26,7 @@ __all__ = [
     "expected_counts",
     "fit_rate",
     "fit_transition",
+    "transition_from_posterior",
     "uniform_transition",
 ]
 
@@ -50,8 +51,26 @@ def uniform_transition(rate: float, class_count: int) -> Floats:
 
 def expected_counts(probabilities: Floats, given: NDArray[np.int64], transition: Floats) -> Floats:
     """``(c, c)`` how many labels j the nodes of true class i are expected to have."""
-    posterior, c = label_posterior(probabilities, given, transition), len(transition)
-    return np.stack([np.bincount(given, weights=posterior[:, k], minlength=c) for k in range(c)])
+    return _counts(label_posterior(probabilities, given, transition), given)
+
+
+def transition_from_posterior(
+    posterior: Floats, given: NDArray[np.int64], prior: Floats, *, checks: NDArray[np.int64]
+) -> Floats:
+    """The channel that goes with what is thought of every label: expected and checked counts, row by row.
+
+    Args:
+        posterior: ``(m, c)`` the probability of every class, the given label taken into account.
+        given: The given labels, ``(m,)``.
+        prior: A channel, ``(c, c)``, each row of which counts as one label.
+        checks: ``(c, c)`` how many nodes of class i had been given j before they were checked.
+
+    >>> posterior, given, checks = np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([0, 0]), np.array([[1, 0], [0, 0]])
+    >>> transition_from_posterior(posterior, given, np.eye(2), checks=checks).round(2).tolist()
+    [[1.0, 0.0], [0.33, 0.67]]
+    """
+    counts = _counts(posterior, given) + checks + prior
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
 def fit_transition(
@@ -126,3 +145,9 @@ def estimate_transition(
     centre = uniform_transition(fit_rate(probabilities, given, checks=checks), len(start))
     strength = choose_strength(expected_counts(probabilities, given, start) + seen, centre)
     return fit_transition(probabilities, given, strength * centre + FLOOR / len(start) + seen)
+
+
+def _counts(posterior: Floats, given: NDArray[np.int64]) -> Floats:
+    """``(c, c)`` the probabilities of class i, added up over the labels j."""
+    c = posterior.shape[1]
+    return np.stack([np.bincount(given, weights=posterior[:, k], minlength=c) for k in range(c)])

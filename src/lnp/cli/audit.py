@@ -137,6 +137,7 @@ def _summary(found: AuditTable) -> dict[str, object]:
         "labels": int(found.nodes.size),
         "trusted": int(found.trusted.sum()),
         "estimated_wrong_share": found.wrong_share if unchecked.any() else None,
+        "checked": {"known": found.found_wrong[1], "had_been_wrong": found.found_wrong[0]},
         "more_likely_wrong_than_right": int((found.quality[unchecked] < 0.5).sum()),
         "noise_rate": dict(zip(found.class_names, rates, strict=True)),
         "transition": found.transition.tolist(),
@@ -148,7 +149,9 @@ def _show(found: AuditTable, subject: AuditSubject) -> None:
     share = (
         "" if found.wrong_share != found.wrong_share else f", about {100 * found.wrong_share:.0f} % of the rest wrong"
     )
-    title = f"{subject.graph.name}: {found.nodes.size:,} labels, {int(found.trusted.sum()):,} trusted{share}"
+    wrong, known = found.found_wrong
+    checked = f" ({wrong:,} of {known:,} had been wrong)" if known else ""
+    title = f"{subject.graph.name}: {found.nodes.size:,} labels, {int(found.trusted.sum()):,} trusted{checked}{share}"
     print_text(title)
     shown = table(None, "given label", *numbers, numbers=numbers)
     for k, name in enumerate(found.class_names):

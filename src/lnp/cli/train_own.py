@@ -57,7 +57,7 @@ def train_own_graph(
     from lnp.datasets.own_graph import read_own_graph
     from lnp.engine.model_folder import FACTS
     from lnp.errors import ConfigError
-    from lnp.experiments.own_training import plan_training, train_own
+    from lnp.experiments.own_training import about_checks, plan_training, train_own
 
     if out is None:
         raise ConfigError("Expected `--out` with the folder for the model, but got none.")
@@ -72,7 +72,7 @@ def train_own_graph(
             print_text(f"note: {note}")
     started = time.perf_counter()
     rows = train_own(own, out, plan, seeds=seeds, settings=settings, before=imported.labels)
-    seconds = time.perf_counter() - started
+    seconds, afterwards = time.perf_counter() - started, about_checks(own.labels, rows)
     facts = {
         "graph": str(folder),
         "nodes": own.graph.node_count,
@@ -81,7 +81,7 @@ def train_own_graph(
         "method": plan.method,
         "selection": plan.selection,
         "seconds": seconds,
-        "notes": notes,
+        "notes": [*notes, *afterwards],
         "out": str(out),
         "models": rows,
     }
@@ -89,6 +89,8 @@ def train_own_graph(
         print_json(facts)
         return
     _show(facts)
+    for note in afterwards:
+        print_text(f"note: {note}")
     print_text(f"Kept in {out}. Next: lnp predict {out} {folder} --out predictions.csv")
 
 

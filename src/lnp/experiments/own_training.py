@@ -25,7 +25,7 @@ from lnp.estimator import LNPClassifier
 from lnp.graph.labels import ObservedLabels
 from lnp.methods.registry import entry
 
-__all__ = ["IN_PARTS", "WITHOUT_TRUST", "WITH_TRUST", "TrainingPlan", "plan_training", "train_own"]
+__all__ = ["IN_PARTS", "WITHOUT_TRUST", "WITH_TRUST", "TrainingPlan", "about_checks", "plan_training", "train_own"]
 
 WITH_TRUST, IN_PARTS, WITHOUT_TRUST = "lnp-channel", "lnp-v2", "gce"
 """The method by default: under ``strict``, which is what a user has, it is far ahead of LNP-v1 and v2 there.
@@ -38,6 +38,10 @@ LOSS = (
     "how far they agree with the rest. About 25 checked labels, a few of every class, mend this: `lnp suggest-trusted` "
     "says which."
 )
+
+
+UNLIKELY = 0.01
+"""So many mistakes among checked labels are no chance if the model disputes the right share of all."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +127,29 @@ def train_own(
         keep_labels(home, own, own.labels if before is None else before)
         rows.append(_row(own, classifier, seed))
     return rows
+
+
+def about_checks(labels: ObservedLabels, rows: Sequence[dict[str, Any]]) -> list[str]:
+    """A note where more of the checked labels had been wrong than models that dispute so few can have seen.
+
+    Args:
+        labels: What was learnt; it knows what checked labels had been.
+        rows: Of :func:`train_own`.
+    """
+    from scipy.stats import binom
+
+    known, agreement = int(labels.checks.sum()), [row["agreement_with_untrusted_labels"] for row in rows]
+    if not known or None in agreement:
+        return []
+    wrong, disputed = known - int(np.trace(labels.checks)), 1 - float(np.mean(agreement))
+    if binom.sf(wrong - 1, known, disputed) >= UNLIKELY:
+        return []
+    return [
+        f"{wrong:,} of the {known:,} checked labels had been wrong, but the model disputes only {100 * disputed:.0f} % "
+        "of the others. Unless those were picked because they looked wrong, it has learnt mistakes that a node's own "
+        "features foretell. `lnp audit` counts with them. Where neighbours are alike, models that rely on neighbours "
+        "may do better: `--set variant=smooth` with lnp-channel, or `--method correct-and-smooth`."
+    ]
 
 
 def _require_free(folder: Path, seeds: int) -> None:

@@ -89,19 +89,25 @@ def audit_summary(table: AuditTable, subject: AuditSubject) -> dict[str, Any]:
             (f"{labels:,}", "labels that nobody has checked"),
             (_percent(wrong / labels) if labels else "–", f"of them are probably wrong, about {wrong:,.0f}"),
             (f"{among:.0f} of {shown.size}", f"expected to be wrong among the {shown.size} most suspect"),
-            (f"{checked:,}", "labels were checked and teach the audit what right ones look like"),
+            (f"{checked:,}", "labels were checked and teach the audit what right ones look like" + found_wrong(table)),
         ],
-        "labels": labels,
+        "labels": f"{labels:,}",
         "checked": checked,
         "classes": _classes(table),
         "has_channel": bool(np.isfinite(table.transition).all()),
         "channel": channel_map(
             table.transition, table.class_names, "Estimated probability of given labels, by true class"
         ),
-        "histogram": quality_histogram(quality, f"Quality of the {labels} labels that nobody has checked"),
+        "histogram": quality_histogram(quality, f"Quality of the {labels:,} labels that nobody has checked"),
         "low": f"{int((quality < 0.5).sum()):,}",
         "suspects": [_suspect(table, subject, int(row)) for row in shown],
     }
+
+
+def found_wrong(table: AuditTable) -> str:
+    """What is known of the labels that were checked, to be added to a sentence; nothing where nothing is."""
+    wrong, known = table.found_wrong
+    return f"; {wrong:,} of {known:,} had been wrong" if known else ""
 
 
 def _classes(table: AuditTable) -> list[dict[str, Any]]:
