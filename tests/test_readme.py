@@ -37,6 +37,25 @@ def test_every_link_leads_somewhere() -> None:
             assert not place or place in places(found), f"{page.name} links to {target}"
 
 
+def test_every_table_has_a_head_and_rows_of_one_length() -> None:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        text = re.sub(r"```.*?```", lambda block: "\n" * block[0].count("\n"), page.read_text("utf-8"), flags=re.DOTALL)
+        lines = [re.sub(r"`[^`]*`", "", line) for line in text.splitlines()]
+        for number, line in enumerate(lines, start=1):
+            assert line.startswith("|") or "| |" not in line, f"{page.name}:{number} has a table within a line"
+            if not line.startswith("|"):
+                continue
+            if not lines[number - 2].startswith("|"):
+                assert re.fullmatch(r"[|:\- ]+", lines[number]), f"{page.name}:{number} begins a table without a head"
+            else:
+                assert columns(line) == columns(lines[number - 2]), f"{page.name}:{number} has other columns"
+
+
+def columns(line: str) -> int:
+    """Of a row of a table; a bar that is part of a cell is written with a backslash."""
+    return len(re.findall(r"(?<!\\)\|", line)) - 1
+
+
 def places(page: Path) -> set[str]:
     """What a link can point at in a page: its headings, as they are named there, and anchors."""
     text = page.read_text(encoding="utf-8")
