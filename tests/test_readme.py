@@ -74,12 +74,16 @@ def test_every_file_in_the_paper_map_exists() -> None:
         assert test.is_file(), test
 
 
-def test_every_option_of_lnp_that_deviations_name_exists() -> None:
+def test_every_option_that_deviations_name_exists() -> None:
+    from lnp.methods.coteaching_plus import CoteachingPlusConfig
     from lnp.methods.lnp.config import LNPConfig
 
     text = (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8")
     rows = [line.split("|") for line in text.splitlines() if re.match(r"\| \d+ \|", line)]
-    known = set(LNPConfig.__dataclass_fields__) | {"fine_tune_epochs", "fine_tune_learning_rate"}
+    known = {*LNPConfig.__dataclass_fields__, *CoteachingPlusConfig.__dataclass_fields__} | {
+        "fine_tune_epochs",
+        "fine_tune_learning_rate",
+    }
     named = {option for row in rows for option in re.findall(r"`([a-z_0-9]+)`", row[6])}
     assert len(named & known) > 12  # the table was read
     assert named - {"uniform", "flip", "nw"} <= known

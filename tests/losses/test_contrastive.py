@@ -67,6 +67,29 @@ def test_large_logits_do_not_overflow(predictions: tuple[torch.Tensor, torch.Ten
     np.testing.assert_allclose(contrastive_loss(first, second, 0.5), literal(first, second, 0.5), rtol=1e-8, atol=1e-12)
 
 
+def test_a_row_without_other_candidates_has_no_gradient(predictions: tuple[torch.Tensor, torch.Tensor]) -> None:
+    """With a single draw some row meets nobody but itself; its loss is 0, and so is its gradient."""
+    first, second = (p.clone().requires_grad_() for p in predictions)
+    loss = sampled_contrastive_loss(first, second, 0.5, 1, Seeds(2).generator("sampling"))
+    alone = loss.detach() < 1e-6
+    assert alone.sum() == 1
+    loss.sum().backward()
+    gradient = torch.cat([first.grad, second.grad], dim=1)  # type: ignore[list-item]
+    assert gradient.isfinite().all()
+    other = next(i for i in range(len(first)) if not alone[i])
+    assert (gradient[other] != 0).any()
+
+
+def test_small_temperatures_do_not_underflow_to_nothing() -> None:
+    """Rows far from all others: every exponential is 0, and the positive pair is all there is."""
+    first = torch.eye(4, dtype=torch.float64, requires_grad=True)
+    loss = contrastive_loss(first, first.detach(), 0.001)
+    np.testing.assert_allclose(loss.detach(), 0, atol=1e-12)
+    loss.sum().backward()
+    assert first.grad is not None
+    assert first.grad.isfinite().all()
+
+
 def test_sampled_denominator_is_unbiased(predictions: tuple[torch.Tensor, torch.Tensor]) -> None:
     """exp(loss + positive) is the denominator when both directions agree, so take equal predictions."""
     first, _ = predictions

@@ -55,15 +55,18 @@ def test_nothing_moves_with_alpha_zero() -> None:
     assert result[1].tolist() == pytest.approx([2 / 3, 1 / 3, 0])  # nothing arrived: the shares among the seeds
 
 
-def test_without_a_clamp_in_reach_it_is_the_closed_form(toy_task) -> None:
+@pytest.mark.parametrize(("diffusion", "left", "right"), [("symmetric", 0.5, 0.5), ("row", 1, 0), ("column", 0, 1)])
+def test_without_a_clamp_in_reach_it_is_the_closed_form(toy_task, diffusion: str, left: float, right: float) -> None:
     batch = full_batch(toy_task.graph, toy_task.observed, toy_task.split.train)
-    result = probabilities(batch, seeds="both", noisy_weight=0.3, alpha=0.6, steps=200)
+    result = probabilities(batch, seeds="both", noisy_weight=0.3, alpha=0.6, steps=200, diffusion=diffusion)
     adjacency = toy_task.graph.adjacency.toarray().astype(np.float64)
-    root = 1 / np.sqrt(np.maximum(adjacency.sum(axis=1), 1))
+    degree = np.maximum(adjacency.sum(axis=1), 1)
+    S = degree[:, None] ** -left * adjacency * degree**-right
     weight = np.where(toy_task.observed.trusted, 1.0, 0.0)
     weight[batch.noisy.numpy()] = 0.3
     rows = np.eye(3)[np.maximum(batch.given.numpy(), 0)] * weight[:, None]
-    exact = 0.4 * np.linalg.solve(np.eye(60) - 0.6 * root[:, None] * adjacency * root, rows)
+    exact = 0.4 * np.linalg.solve(np.eye(60) - 0.6 * S, rows)
+    assert exact.max() < 1
     sums = exact.sum(axis=1, keepdims=True)
     reached = sums[:, 0] > 1e-12
     np.testing.assert_allclose(result.numpy()[reached], (exact / np.where(sums > 0, sums, 1))[reached], atol=1e-5)
@@ -87,6 +90,8 @@ def test_no_seed_is_an_error() -> None:
     batch = full_batch(graph, ObservedLabels([0, -1], class_count=2), np.array([0]))
     with pytest.raises(LabelError, match="Expected at least one trusted node whose label can spread"):
         probabilities(batch, seeds="trusted")
+    with pytest.raises(LabelError, match="at least one labelled node"):
+        probabilities(batch, seeds="both", noisy_weight=0.0)
     assert probabilities(batch, seeds="both")[1].tolist() == [1, 0]
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from lnp.errors import UnknownNameError
 from lnp.methods.config import MethodConfig
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SPACES", "WIDE", "Space", "decode", "digest", "distributions", "encode", "is_ordered", "space_of"]
 
-Value = bool | int | float | str
+Value = bool | int | float | str | None
 
 Space = Mapping[str, tuple[Value, ...]]
 """Option → its values; numbers in rising order."""
@@ -137,6 +137,7 @@ SPACES: dict[str, dict[str, tuple[Value, ...]]] = {
         "ramp_epochs": (50, 100, 200, 300),
         "schedule": ("ramp", "official", "growing"),
         "warm_up": (50, 100, 150, 200),
+        "noise_rate": (None, 0.2, 0.4, 0.6),
     },
     "unionnet": {
         **FINE_TUNED,
@@ -189,7 +190,7 @@ def space_of(method: str, default: MethodConfig, *, wide: bool = False) -> Space
             continue
         every = (*values, *(WIDE.get(option, ()) if wide else ()), getattr(default, option))
         distinct = tuple(dict.fromkeys(every))
-        space[option] = tuple(sorted(distinct, key=float)) if is_ordered(distinct) else distinct
+        space[option] = _rising(distinct) if is_ordered(distinct) else distinct
     return space
 
 
@@ -224,6 +225,10 @@ def decode(space: Space, parameters: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
-def is_ordered(values: tuple[Value, ...]) -> bool:
+def is_ordered(values: tuple[Value, ...]) -> TypeGuard[tuple[int | float, ...]]:
     """Whether the values are numbers, which have neighbours."""
     return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
+
+
+def _rising(values: tuple[int | float, ...]) -> tuple[Value, ...]:
+    return tuple(sorted(values))

@@ -107,7 +107,8 @@ def _both_directions(
     ):
         candidates = torch.cat([across, within])
         mass = _Mass.apply(anchors / temperature, candidates, rows, columns, bound)  # type: ignore[no-untyped-call]
-        others = mass.log() + (bound + log_mass)
+        # Nothing is left of a row whose only candidate is its own node, or whose exponentials all underflow.
+        others = mass.clamp(min=torch.finfo(mass.dtype).tiny).log() + (bound + log_mass)
         total = total + torch.logaddexp(positive, others) - positive
     return total / 2
 

@@ -10,9 +10,10 @@ In epoch e, with losses :math:`\ell^{(1)}, \ell^{(2)}` of both networks on T_N,
 where the kept share R falls from 1 to :math:`1 - \tau`, and τ is the noise rate. Wrong labels that make up the majority
 of a class have the *smaller* loss: under flip noise beyond one half the method must fail.
 
-Without a noise rate, τ is estimated from the given labels alone: each network first learns from one half of T_N; its
-most confident predictions for the other half are compared with the labels given there (:func:`confident_noise_rate`);
-then training starts from fresh weights.
+Without a noise rate, τ is estimated: each network first learns from one half of T_N; its most confident predictions for
+the other half are compared with the labels given there (:func:`confident_noise_rate`); then training starts from fresh
+weights. The epoch of that stage is chosen by the run's rule. Where networks are often wrong themselves the estimate is
+far too large (Actor: 0.70 where 0.16 are wrong; docs/deviations.md), and a given τ is better.
 
 Reference: Yu et al., *How does disagreement help generalization against label corruption?*, ICML 2019.
 """
@@ -185,7 +186,8 @@ def kept_share(epoch: int, epochs: int, rate: float, ramp: int, schedule: str = 
     ==============  ===============================================================================
     ``ramp``        :math:`1 - \tau \min(e / E_k, 1)`
     ``official``    the same with :math:`e / (E_k - 1)`: the authors' code
-    ``growing``     :math:`1 - \min(\tau e / E_k,\; \tau (1 + (e - E_k) / (E - E_k)))`: the paper's text
+    ``growing``     :math:`1 - \min(\tau e / E_k,\; \tau (1 + (e - E_k) / (E - E_k)))` for :math:`e > E_k`, ``ramp``
+                    before: the paper's text
     ==============  ===============================================================================
 
     >>> [round(kept_share(e, 200, 0.4, 10), 2) for e in (0, 5, 10, 100)]
@@ -226,8 +228,8 @@ def confident_noise_rate(probabilities: Tensor, given: Tensor, *, share: float =
 
     It is the share of disagreement between prediction and given label among the most confident predictions of every
     class. All disagreement would count the predictor's own errors as noise; those are rare where it is confident, and
-    how confident it is does not depend on the node's own label, which it has not seen. What error is left makes the
-    estimate a little too large.
+    how confident it is does not depend on the node's own label, which it has not seen. What error is left is counted
+    as noise: a little on a graph that is easy to learn, most of it on one that is not.
 
     Args:
         probabilities: ``(k, c)`` predictions.

@@ -68,6 +68,8 @@ class LabelPropagation(Method):
         super().__init__()
         self.config = config
         sizes = {"trusted": batch.trusted.numel(), "noisy": batch.noisy.numel()}
+        if config.seeds == "both" and config.noisy_weight == 0:
+            sizes["noisy"] = 0
         if (sum(sizes.values()) if config.seeds == "both" else sizes[config.seeds]) == 0:
             wanted = "labelled" if config.seeds == "both" else config.seeds
             raise LabelError(f"Expected at least one {wanted} node whose label can spread, but there is none.")

@@ -54,5 +54,7 @@ def test_released_presets_follow_the_released_code() -> None:
         assert (config.normalisation, config.initialisation, config.epochs) == ("row", "fan-out", 500)
     assert (v1.kl_direction, v1.lambda_1, v1.lambda_2) == ("PQ", 0.01, 1.0)
     assert (v2.kl_direction, v2.lambda_1, v2.lambda_2) == ("QP", 0.1, 5.0)
+    assert (v1.learning_rate, v1.hidden, v1.dropout, v1.weight_decay) == (0.01, 64, 0.5, 5e-4)
+    assert (v2.learning_rate, v2.hidden, v2.dropout, v2.weight_decay) == (1e-4, 256, 0.4, 5e-5)
     assert (v2.beta, v2.alpha, v2.grown_as) == ("random", "dot", "noisy")
     assert {"paper", "released", *VARIANTS} == set(PRESETS_V1) == set(PRESETS_V2)

@@ -23,6 +23,7 @@ class LNPConfig(MethodConfig):
         delta: :math:`\delta`, similarity above which a node of T_N joins T_C for the next epoch.
         tau: :math:`\tau`, temperature of the contrastive loss.
         fusion: "prototypes" (the paper), or "concatenation": labels beside features at the input (ablation ``nv``).
+            There ``alpha``, ``beta``, ``grown_as`` and ``expectation`` have nothing to do, nor has ``delta`` in v2.
         embedding: H as "unit" rows times ``scale``, or "raw".
         scale: Norm of unit embeddings. At 1 no probability of seven classes exceeds 0.33 and δ can hardly be reached.
         similarity: How w and the δ rule compare a prediction p with a given label: "cosine" of p and the one-hot label,

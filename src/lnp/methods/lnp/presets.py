@@ -30,7 +30,7 @@ RELEASED: dict[str, object] = {
     "lambda_3": 0.0,
     "kl_nodes": "outside-noisy",
 }
-"""What both released scripts do; official-lnp.md row by row."""
+"""What the released scripts do, with the training options of the first; official-lnp.md row by row."""
 
 PRESETS_V1: dict[str, dict[str, object]] = {
     "paper": {},
@@ -42,6 +42,10 @@ PRESETS_V2: dict[str, dict[str, object]] = {
     "paper": {},
     "released": {
         **RELEASED,
+        "learning_rate": 1e-4,
+        "weight_decay": 5e-5,
+        "hidden": 256,
+        "dropout": 0.4,
         "lambda_1": 0.1,
         "lambda_2": 5.0,
         "kl_direction": "QP",
