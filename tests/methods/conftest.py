@@ -34,6 +34,23 @@ def lonely_batch(toy_task: Any) -> Batch:
 
 
 @pytest.fixture
+def dense_gcn() -> Callable[..., torch.Tensor]:
+    """The outputs of a two-layer GCN on a graph of given weights, from whole matrices in double precision."""
+
+    def outputs(network: Any, batch: Batch, weights: np.ndarray) -> torch.Tensor:
+        looped = weights + np.eye(len(weights))
+        root = 1 / np.sqrt(looped.sum(axis=1))
+        S = root[:, None] * looped * root
+        (w0, b0), (w1, b1) = (
+            [parameter.detach().double().numpy() for parameter in (layer.weight, layer.bias)]
+            for layer in network.layers
+        )
+        return torch.from_numpy(S @ np.maximum(S @ batch.graph.graph.features @ w0 + b0, 0) @ w1 + b1)
+
+    return outputs
+
+
+@pytest.fixture
 def goes_on_alike(tmp_path: Path) -> Callable[..., None]:
     """Stops a run, goes on from its checkpoint, and compares every bit with a run that was not stopped."""
 

@@ -104,6 +104,50 @@ def test_training_is_that_of_the_base_model_and_nothing_is_left_when_both_steps_
     assert torch.equal(result.probabilities[batch.trusted].argmax(dim=1), batch.trusted_labels)
 
 
+@pytest.mark.parametrize(
+    ("correction", "correct_diffusion", "smooth_diffusion"),
+    [("autoscale", "column", "row"), ("fixed", "row", "column")],
+)
+def test_each_step_has_its_own_options(
+    toy_task, correction: str, correct_diffusion: str, smooth_diffusion: str
+) -> None:
+    method, batch = build(
+        toy_task,
+        correction=correction,
+        correct_alpha=0.6,
+        correct_steps=3,
+        correct_diffusion=correct_diffusion,
+        correct_scale=0.7,
+        smooth_alpha=0.3,
+        smooth_steps=4,
+        smooth_diffusion=smooth_diffusion,
+    )
+    method.eval()
+    found = method.predict(batch).detach().numpy()
+
+    base = method.base.predict(batch).detach().double().numpy()
+    nodes, labels = batch.trusted.numpy(), np.eye(3)[batch.trusted_labels.numpy()]
+    adjacency = toy_task.graph.adjacency.toarray().astype(np.float64)
+    degree = adjacency.sum(axis=1)
+    matrices = {"row": adjacency / degree[:, None], "column": adjacency / degree}
+    residual = np.zeros((60, 3))
+    residual[nodes] = labels - base[nodes]
+    spread = residual
+    for _ in range(3):
+        spread = (0.6 * matrices[correct_diffusion] @ spread + 0.4 * residual).clip(-1, 1)
+        if correction == "fixed":
+            spread[nodes] = residual[nodes]
+    size = np.abs(spread).sum(axis=1, keepdims=True)
+    even = np.abs(residual[nodes]).sum(axis=1).mean() / np.where(size > 0, size, 1)
+    corrected = base + (0.7 if correction == "fixed" else even) * spread
+    start = corrected.copy()
+    start[nodes] = labels
+    smoothed = start
+    for _ in range(4):
+        smoothed = (0.3 * matrices[smooth_diffusion] @ smoothed + 0.7 * start).clip(0, 1)
+    np.testing.assert_allclose(found, smoothed / smoothed.sum(axis=1, keepdims=True), atol=1e-5)
+
+
 def test_noisy_labels_reach_the_prediction_through_the_network_only(toy_task) -> None:
     given = toy_task.observed.given.copy()
     given[toy_task.split.train] = (given[toy_task.split.train] + 1) % 3

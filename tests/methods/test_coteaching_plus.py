@@ -208,6 +208,21 @@ def test_estimated_rate_is_near_the_planted_one_and_training_starts_anew() -> No
     assert not torch.equal(after["layers.0.weight"], before)
 
 
+def test_no_label_is_judged_by_the_network_that_learnt_it() -> None:
+    """No links and a feature for each node: what is learnt of one node is said of no other."""
+    truth = torch.arange(24) % 3
+    graph = Graph.from_edges(np.zeros((2, 0), int), np.eye(24), class_count=3)
+    wrong = ObservedLabels(((truth + 1) % 3).numpy(), class_count=3)
+    batch = full_batch(graph, wrong, TRAIN)
+    alone = {"layers": 1, "dropout": 0.0, "weight_decay": 0.0, "learning_rate": 0.1}
+    method = make(batch, **alone, estimate_epochs=80, epochs=0)
+    with torch.no_grad():
+        for network in (method.first, method.second):
+            network.layers[0].weight.copy_(4 * torch.eye(3)[truth])  # type: ignore[union-attr,operator]
+    fit(method, batch, select_last(), Seeds(1).randomness())
+    assert float(method.forget_rate) == 1  # it would be 0 by networks that learnt the wrong labels
+
+
 def test_prediction_of_the_mean_and_of_the_better_network() -> None:
     batch = planted_batch()
     method = make(batch, noise_rate=0.2)

@@ -46,6 +46,18 @@ def test_loss_is_the_mean_over_nodes_of_the_corrected_loss(batch):
     assert method.loss(batch, Seeds(0).randomness())["backward_ce"].item() == pytest.approx(expected, rel=1e-5)
 
 
+def test_probabilities_are_clipped_where_the_options_say(batch):
+    method = build(batch, hidden=8, clip=0.1, estimator="exact", transition=json.dumps(NOISE))
+    with torch.no_grad():
+        method.phases.classifier.layers[1].weight *= 20
+    method.eval()
+    p = method.phases.classifier(batch.graph).softmax(dim=1).detach().double().numpy()
+    losses, inverse = -np.log(p.clip(0.1, 0.9)), np.linalg.inv(np.array(NOISE))
+    nodes, labels = batch.noisy.tolist(), batch.noisy_labels.tolist()
+    expected = np.mean([inverse[label] @ losses[node] for node, label in zip(nodes, labels, strict=True)])
+    assert method.loss(batch, Seeds(0).randomness())["backward_ce"].item() == pytest.approx(expected, rel=1e-5)
+
+
 def test_compound_adds_the_forward_loss(batch):
     method = build(batch, hidden=8, correction="compound", estimator="exact", transition=json.dumps(NOISE))
     method.phases.transition.copy_(torch.tensor(NOISE))

@@ -74,6 +74,15 @@ def test_noise_that_makes_the_wrong_class_the_majority_is_undone():
     torch.testing.assert_close(p, torch.eye(3)[torch.from_numpy(classes)], atol=0.05, rtol=0)
 
 
+def test_smoothing_counts_as_so_many_nodes_shared_by_all_classes(batch):
+    method = build(batch, smoothing=1.5, estimate_epochs=20, epochs=0)
+    fit(method, batch, select_last(), Seeds(0).randomness())
+    p = method.eval().phases.noisy_classifier(batch.graph).softmax(dim=1).detach().double().numpy()
+    for k, row in enumerate(method.phases.transition.numpy()):
+        members = batch.trusted[batch.trusted_labels == k].numpy()
+        np.testing.assert_allclose(row, (1.5 / 3 + p[members].sum(axis=0)) / (1.5 + members.size), rtol=1e-5)
+
+
 def test_there_is_no_fine_tuning(batch):
     assert [stage.name for stage in build(batch).stages(batch)] == ["estimate", "train"]
     assert GLC.needs_trusted

@@ -160,9 +160,10 @@ def test_meta_gradient_equals_finite_differences(through_inputs: bool, grow: boo
     assert largest > 1e-5
 
 
-def test_the_inner_step_is_gradient_descent_on_the_mixed_targets() -> None:
+@pytest.mark.parametrize("grow", [False, True])
+def test_the_inner_step_is_gradient_descent_on_the_mixed_targets(grow: bool) -> None:
     batch, streams = five_nodes(), Seeds(0).randomness()
-    method = build(batch, dropout=0.0, inner_learning_rate=0.5, hidden=6).double().train()
+    method = build(batch, dropout=0.0, inner_learning_rate=0.5, hidden=6, grow=grow).double().train()
     method.agreeing_loss(batch, streams)
     assert method._division is not None
     spread, nodes, _ = method._division
@@ -180,7 +181,9 @@ def test_the_inner_step_is_gradient_descent_on_the_mixed_targets() -> None:
         for parameter in method.classifier.parameters():
             parameter -= 0.5 * parameter.grad
     moved = method.classifier(batch.graph, streams.dropout)
-    assert value == pytest.approx(F.cross_entropy(moved[[0, 4]], torch.tensor([0, 1])).item(), rel=1e-10)
+    believed = [0, 4, *({1, 2, 3} - set(nodes.tolist()))] if grow else [0, 4]
+    assert len(believed) == 2 + grow
+    assert value == pytest.approx(F.cross_entropy(moved[believed], batch.given[believed]).item(), rel=1e-10)
 
 
 @pytest.mark.parametrize("grow", [False, True])

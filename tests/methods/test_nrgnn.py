@@ -8,6 +8,7 @@ from lnp.engine.feed import predict
 from lnp.engine.fit import fit
 from lnp.engine.selection import select_validation
 from lnp.errors import ConfigError
+from lnp.losses.cross_entropy import cross_entropy
 from lnp.methods import nrgnn
 from lnp.methods.base import Epoch
 from lnp.methods.batch import full_batch
@@ -136,6 +137,43 @@ def test_pseudo_loss_by_hand(batch):
     target = method.mined
     expected = np.mean([-sum(target[i, k] * p[i, k].log() for k in range(3)).item() for i in chosen])
     assert terms["pseudo_ce"].item() == pytest.approx(2 * expected, rel=1e-4)
+
+
+def dense_graphs(method, batch):
+    """A_P and A_G, link by link."""
+    vectors = method.edge_predictor(batch.graph).detach().double().numpy()
+    graphs, weights = [], batch.graph.graph.adjacency.toarray().astype(np.float64)
+    for table in (method.candidates, method.pseudo_links):
+        links = {(min(i, j), max(i, j)) for i, row in enumerate(table.tolist()) for j in row if j >= 0}
+        for i, j in links:
+            if weights[i, j] == 0 and (product := vectors[i] @ vectors[j]) >= method.config.link_threshold:
+                weights[i, j] = weights[j, i] = product
+        graphs.append(weights.copy())
+    return graphs
+
+
+def test_the_miner_learns_without_pseudo_links_and_the_classifier_with_them(batch, dense_gcn):
+    method = mined(batch)
+    terms = method.loss(batch, Seeds(0).randomness())
+    without, added = dense_graphs(method, batch)
+    expected = {"miner_ce": (method.miner, without), "noisy_ce": (method.classifier, added)}
+    for name, (network, weights) in expected.items():
+        losses = cross_entropy(dense_gcn(network, batch, weights)[batch.noisy], batch.noisy_labels)
+        assert terms[name].item() == pytest.approx(losses.mean().item(), rel=1e-5)
+
+
+def test_fine_tuning_is_on_the_graph_with_all_links(batch, dense_gcn):
+    method = mined(batch)
+    found = method.stages(batch)[1].updates[0].loss(batch, Seeds(0).randomness())["trusted_ce"]
+    logits = dense_gcn(method.classifier, batch, dense_graphs(method, batch)[1])[batch.trusted]
+    assert found.item() == pytest.approx(cross_entropy(logits, batch.trusted_labels).mean().item(), rel=1e-5)
+
+
+def test_no_node_of_t_n_gets_a_pseudo_label_however_sure_the_miner_is(batch):
+    method = build(batch)
+    method.find_candidates(batch, Seeds(0).randomness())
+    method.mined.copy_(torch.tensor([0.8, 0.1, 0.1]).expand(60, 3))
+    assert method.pseudo_labelled().tolist() == sorted(set(range(60)) - set(batch.noisy.tolist()))
 
 
 def test_classification_reaches_the_edge_predictor_only_when_asked(batch):

@@ -83,23 +83,95 @@ def test_labels_are_sorted_into_three_parts_by_the_definition(logits, progress):
         assert doubtful
 
 
-def test_labelled_loss_by_hand(logits):
-    z1, z2, given = logits
-    clean, corrected, doubtful = sort_labels(z1, z2, given, 0.7)
+def labelled_by_hand(z1, z2, given, progress):
+    clean, corrected, doubtful = (part.tolist() for part in sort_labels(z1, z2, given, progress))
     p1, p2 = z1.softmax(1), z2.softmax(1)
     total = 0.0
-    for i in range(40):
+    for i in range(given.numel()):
         losses = [-p[i].log() for p in (p1, p2)]
-        if i in clean.tolist():
+        if i in clean:
             total += sum(loss[given[i]].item() for loss in losses)
-        elif i in corrected.tolist():
+        elif i in corrected:
             k = p1[i].argmax()
-            sure = (p1[i].max() * p2[i].max()).item() ** (0.5 - 0.35)
+            sure = (p1[i].max() * p2[i].max()).item() ** (0.5 - 0.5 * progress)
             total += sure * sum(loss[k].item() for loss in losses)
         else:
-            assert i in doubtful.tolist()
+            assert i in doubtful
             total += 0.1 * sum(loss[given[i]].item() for loss in losses)
-    assert labelled_loss(z1, z2, given, 0.7).item() == pytest.approx(total / 40, rel=1e-5)
+    return total / given.numel()
+
+
+def test_labelled_loss_by_hand(logits):
+    expected = labelled_by_hand(*logits, 0.7)
+    assert labelled_loss(*logits, 0.7).item() == pytest.approx(expected, rel=1e-5)
+
+
+def opinionated(batch, **options):
+    """A method three quarters through, whose networks are not alike but often agree, some of them surely."""
+    method = build(batch, dropout=0.0, agreement=0.3, link_threshold=0.2, **options)
+    method.find_candidates(batch, Seeds(0).randomness())
+    method.epochs_done.fill_(9)
+    method.second.load_state_dict(method.first.state_dict())
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for network in (method.first, method.second):
+            for parameter in network.parameters():
+                parameter += 0.2 * torch.randn(parameter.shape, generator=generator)
+            network.layers[1].weight *= 8
+    return method
+
+
+@pytest.fixture
+def dense(batch, dense_gcn):
+    """The reinforced graph of a method and both networks' logits on it, link by link in double precision."""
+
+    def outputs(method):
+        adjacency = batch.graph.graph.adjacency.toarray().astype(np.float64)
+        vectors = dense_gcn(method.edge_predictor.network, batch, adjacency).numpy()
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        weights = adjacency.copy()
+        for i, partners in enumerate(method.candidates.tolist()):
+            for j in partners:
+                if j >= 0 and adjacency[i, j] == 0:
+                    cosine = vectors[i] @ vectors[j]
+                    weights[i, j] = weights[j, i] = cosine if cosine >= method.config.link_threshold else 0
+        return weights, *(dense_gcn(network, batch, weights) for network in (method.first, method.second))
+
+    return outputs
+
+
+def test_every_term_by_hand(batch, dense):
+    method = opinionated(batch, confidence=0.65, edge_term=0.0)
+    terms = method.loss(batch, Seeds(0).randomness())
+    weights, z1, z2 = dense(method)
+    p1, p2 = z1.softmax(1).numpy(), z2.softmax(1).numpy()
+    noisy = batch.noisy.tolist()
+
+    def kl(p, q):
+        return np.sum(p * np.log(p / q))
+
+    def from_neighbours(p, i):
+        return sum(weights[i, j] * kl(p[j], p[i]) for j in range(60)) / weights[i].sum()
+
+    apart = [kl(p1[i], p2[i]) + kl(p2[i], p1[i]) for i in range(60)]
+    agreed = [i for i in batch.outside_noisy.tolist() if p1[i].argmax() == p2[i].argmax()]
+    sure = {i: p1[i].argmax() for i in agreed if p1[i].max() * p2[i].max() > 0.65 * 0.65}
+    assert 3 < len(sure) < len(agreed)
+    expected = {
+        "noisy_ce": labelled_by_hand(z1[noisy], z2[noisy], batch.noisy_labels, 9 / 12),
+        "agreement": 0.3 * np.mean([apart[i] for i in noisy]),
+        "pseudo_ce": np.mean([-np.log(p1[i, k]) - np.log(p2[i, k]) + 0.3 * apart[i] for i, k in sure.items()]),
+        "neighbours": 0.3 * np.mean([from_neighbours(p1, i) + from_neighbours(p2, i) for i in noisy]),
+    }
+    assert {name: term.item() for name, term in terms.items()} == pytest.approx(expected, rel=1e-5)
+
+
+def test_fine_tuning_is_on_the_reinforced_graph(batch, dense):
+    method = opinionated(batch)
+    found = method.stages(batch)[1].updates[0].loss(batch, Seeds(0).randomness())["trusted_ce"]
+    _, z1, z2 = dense(method)
+    expected = sum(cross_entropy(z[batch.trusted], batch.trusted_labels).mean() for z in (z1, z2))
+    assert found.item() == pytest.approx(expected.item(), rel=1e-5)
 
 
 def test_equal_networks_do_not_diverge(logits):

@@ -85,6 +85,28 @@ def test_predictions_come_from_the_first_network_until_c_is_known(batch):
 
 
 @pytest.mark.parametrize("name", CORRECTED)
+def test_each_network_is_moved_by_adam_with_the_rate_and_the_decay_of_the_options(name, batch):
+    options = {"epochs": 3, "estimate_epochs": 3, "dropout": 0.0, "learning_rate": 0.03, "weight_decay": 0.2}
+    if name != "glc":
+        options["fine_tune_epochs"] = 0
+    method, by_hand = (build(name, batch, **options) for _ in range(2))
+    streams, phases = Seeds(3).randomness(), by_hand.phases
+    fit(method, batch, select_last(), Seeds(3).randomness())
+    for stage, network in zip(by_hand.stages(batch), (phases.noisy_classifier, phases.classifier), strict=True):
+        if stage.begin is not None:
+            stage.begin(batch, streams)
+        by_hand.train()
+        adam = torch.optim.Adam(network.parameters(), lr=0.03, weight_decay=0.2)
+        for _ in range(3):
+            adam.zero_grad()
+            sum(stage.updates[0].loss(batch, streams).values()).backward()
+            adam.step()
+        by_hand.eval()
+    for key, value in by_hand.state_dict().items():
+        torch.testing.assert_close(method.state_dict()[key], value, atol=1e-6, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", CORRECTED)
 @pytest.mark.parametrize("stop", [("estimate", 6), ("train", 6)])
 def test_resuming_on_either_side_of_the_boundary_gives_the_same_bits(name, stop, toy_task, batch, goes_on_alike):
     selection = select_validation(toy_task.truth.labels, toy_task.observed, toy_task.split, rule="val-clean")

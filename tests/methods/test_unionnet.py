@@ -152,6 +152,17 @@ def test_terms_carry_their_weights() -> None:
     torch.testing.assert_close(heavy["prior"], 3 * light["prior"])
 
 
+def test_prior_compares_the_training_nodes_alone() -> None:
+    batch = planted_batch()
+    method = aggregated(batch, prior_weight=2.0)
+    with torch.no_grad():
+        method.classifier.layers[1].weight *= 5  # so that nodes differ
+    p = method.eval().classifier(batch.graph).softmax(dim=1).detach().double().numpy()
+    shares = np.bincount(batch.given[TRAIN], minlength=3) / TRAIN.size
+    expected = 2 * np.sum(shares * np.log(shares / p[TRAIN].mean(axis=0)))
+    assert method.loss(batch, Seeds(1).randomness())["prior"].item() == pytest.approx(expected, rel=1e-5)
+
+
 def test_planted_wrong_labels_are_outvoted() -> None:
     batch = planted_batch()
     method = make(batch, epochs=30, warm_up=10, support_size=8, fine_tune_epochs=0)

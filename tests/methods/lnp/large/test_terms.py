@@ -193,6 +193,7 @@ def test_only_the_paper_s_objective_on_a_large_graph(batch: Batch, monkeypatch: 
         {"kl_direction": "PQ"},
         {"kl_nodes": "outside-noisy"},
         {"similarity": "random"},
+        {"told": False},
         {"negatives": 0},
         {"lambda_3": 0.0},
     ):
