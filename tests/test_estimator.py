@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
@@ -361,3 +361,10 @@ def test_parts_of_sign_need_no_neighbours(toy_task, tmp_path: Path, monkeypatch:
     assert np.abs(many - full).max() > 1e-3  # other steps
     with pytest.raises(ConfigError, match="lnp-channel needs the whole graph"):
         quick(version="channel", backbone="sign", batch="neighbours").fit(toy_task.graph, toy_task.observed)
+
+
+def test_scikit_learn_sees_a_classifier_and_numpy_s_numbers_are_numbers() -> None:
+    assert is_classifier(LNPClassifier())
+    options = {"hidden": np.int64(8), "dropout": np.float32(0.25)}
+    config = LNPClassifier(method="gcn", epochs=np.int64(3), options=options)._config()
+    assert (config.epochs, config.hidden, config.dropout) == (3, 8, 0.25)

@@ -69,7 +69,8 @@ class UnknownNameError(InputError):
         close = difflib.get_close_matches(name.lower(), choices, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         also = f", or {also}" if also else ""
-        super().__init__(f"Unknown {kind} {name!r}.{hint} Choices: {', '.join(choices)}{also}.")
+        listed = f"Choices: {', '.join(choices)}{also}." if choices else f"There is none{also}."
+        super().__init__(f"Unknown {kind} {name!r}.{hint} {listed}")
 
 
 class ConfigError(InputError):

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from lnp.engine.batching import Batching, check_in_parts
 from lnp.engine.device import check_device
@@ -34,7 +34,7 @@ from lnp.seeds import Seeds
 __all__ = ["LNPClassifier"]
 
 
-class LNPClassifier(BaseEstimator):  # type: ignore[misc]
+class LNPClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns the classes of all nodes of a graph from many labels, some wrong, and a few that somebody checked.
 
     Nobody knows the truth here, so training uses every given label, except those that the selection rule sets aside:
@@ -155,7 +155,7 @@ class LNPClassifier(BaseEstimator):  # type: ignore[misc]
         if train.size == 0 and name != "clean-only":
             raise LabelError(
                 "Expected some given labels that are not trusted, for they are what is learned from, but there are "
-                "none. Give more labels, or learn from the trusted ones with method='clean-only'."
+                "none. Give more labels, or learn from the trusted ones with the method 'clean-only'."
             )
         scaled = scale_features(graph, self.scaling)
         device, tell = self.device, say if self.verbose else None

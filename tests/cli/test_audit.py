@@ -117,6 +117,7 @@ def test_a_dataset_is_audited_with_the_labels_of_its_model(call, small: list[str
         (["--out", "audit.txt"], "Expected the file of an audit to end in .csv or .parquet, but got 'audit.txt'."),
         (["--page", "."], "Expected a file for the page, but . is a folder."),
         (["--labels", "nowhere.csv"], "Expected"),
+        (["--page", "page.csv"], "Expected the file of the page to end in .html or .htm, but got 'page.csv'."),
     ],
 )
 def test_bad_input_is_one_line(call, own: Path, model: Path, tmp_path: Path, change: list[str], message: str) -> None:

@@ -66,6 +66,15 @@ def test_bad_folders_and_files_are_one_line_and_nothing_is_written(call, run: Pa
         assert not out.exists()
 
 
+def test_no_part_of_a_model_is_overwritten(call, run: Path) -> None:
+    part = run / "seed-0" / "model.json"
+    before = part.read_bytes()
+    result = call("predict", run, "--out", part)
+    assert result.exit_code == 2
+    assert "belongs to the model in" in result.stderr
+    assert part.read_bytes() == before
+
+
 def test_a_folder_is_no_file_to_write(call, run: Path, tmp_path: Path) -> None:
     result = call("predict", run, "--out", tmp_path)
     assert result.exit_code == 2

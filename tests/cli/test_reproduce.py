@@ -98,6 +98,7 @@ def test_a_finished_grid_is_still_exported(call, finished, tmp_path: Path) -> No
         (["table-2", "--methods", "gnc"], "Unknown method 'gnc'"),
         (["table-2", "--protocol", "fair"], "Expected `protocol` to be one of paper, random, strict"),
         (["table-6", "--methods", "gcn", "--protocol", "random"], "Expected the protocol of table-6"),
+        (["table-2", "--results", __file__], "is a file"),
     ],
 )
 def test_errors_are_one_line(call, tmp_path: Path, arguments: list[str], message: str) -> None:

@@ -70,6 +70,8 @@ def test_finals_decide_by_more_seeds(call, one, tmp_path: Path) -> None:
         (["table-2", "--rates", "high"], "Expected `--rates` to be numbers separated by commas, but got 'high'."),
         (["table-2", "--methods", "gnc"], "Unknown method 'gnc'"),
         (["table-2", "--trials", "0"], "trials"),
+        (["table-2", "--out", "."], "Expected a file to write to, but . is a folder."),
+        (["table-2", "--dry-run", "--start", "nowhere.json"], "nowhere.json"),
         (["table-2", "--protocol", "fair"], "Expected `protocol` to be one of paper, random, strict"),
     ],
 )

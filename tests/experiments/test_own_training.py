@@ -12,9 +12,9 @@ from lnp.datasets.own_graph import OwnGraph
 from lnp.datasets.synthetic import SyntheticConfig, synthetic
 from lnp.engine import suitable_rule
 from lnp.engine.model_file import load_model
-from lnp.errors import ConfigError, LabelError, UnknownNameError
+from lnp.errors import ConfigError, LabelError, ModelFileError, UnknownNameError
 from lnp.experiments.own_training import TrainingPlan, about_checks, plan_training, train_own
-from lnp.experiments.prediction import read_predictions
+from lnp.experiments.prediction import model_homes, read_predictions
 from lnp.graph.labels import ObservedLabels
 from lnp.methods.registry import METHODS
 from lnp.seeds import Seeds
@@ -194,3 +194,24 @@ def test_a_model_that_disputes_too_few_labels_is_pointed_out(
 def test_where_nobody_knows_what_labels_had_been_nothing_is_said(own: OwnGraph) -> None:
     assert about_checks(own.labels, [{"agreement_with_untrusted_labels": 1.0}]) == []
     assert about_checks(own.labels, [{"agreement_with_untrusted_labels": None}]) == []
+
+
+def test_a_training_of_several_models_that_was_stopped_is_no_model_and_can_be_done_anew(
+    own: OwnGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, settings = TrainingPlan("gcn", "last"), {"options": {"hidden": 4, "epochs": 2, "fine_tune_epochs": 1}}
+    with monkeypatch.context() as patch:
+        saved: list[int] = []
+
+        def stop_after_two(*_: object) -> None:
+            saved.append(1)
+            if len(saved) == 2:
+                raise KeyboardInterrupt
+
+        patch.setattr("lnp.experiments.own_training.keep_labels", stop_after_two)
+        with pytest.raises(KeyboardInterrupt):
+            train_own(own, tmp_path / "models", plan, seeds=4, settings=settings)
+    with pytest.raises(ModelFileError, match="stopped before the last one"):
+        model_homes(tmp_path / "models")
+    train_own(own, tmp_path / "models", plan, seeds=1 + 1, settings=settings)
+    assert [home.name for home in model_homes(tmp_path / "models")] == ["seed-0", "seed-1"]

@@ -52,3 +52,9 @@ def test_an_option_that_came_later_leaves_the_name_of_a_configuration_as_it_was(
     assert recorded not in (named(similar_weight=1.0), named(links_width=16), named(diffusion_steps=2))
     told, untold = (RunSpec(dataset="cora", method="lnp-v2", options={"told": told}) for told in (True, False))
     assert told.config_hash == "44efb5241a2b" != untold.config_hash
+
+
+def test_a_protocol_that_trusts_a_share_takes_no_number() -> None:
+    with pytest.raises(ConfigError, match=r"protocol large, which trusts 0\.2 % of the training nodes, but got 50"):
+        RunSpec(dataset="digits", method="gcn", protocol="large", trusted_size=50)
+    assert RunSpec(dataset="digits", method="gcn", protocol="large").trusted_size == 25

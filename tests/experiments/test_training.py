@@ -129,6 +129,20 @@ def test_another_run_is_refused_by_what_differs(tmp_path: Path) -> None:
             train_seeds(make_spec(**change), 1, folder=tmp_path)
 
 
+def test_another_matrix_in_the_same_file_is_another_run(tmp_path: Path) -> None:
+    matrix = tmp_path / "noise.csv"
+    np.savetxt(matrix, np.full((3, 3), 1 / 3), delimiter=",")
+    spec = make_spec(noise=f"matrix:{matrix}")
+    train_seeds(spec, 1, folder=tmp_path / "run")
+    np.savetxt(matrix, np.eye(3), delimiter=",")
+    with pytest.raises(ConfigError, match="holds one with matrix"):
+        train_seeds(spec, 1, folder=tmp_path / "run")
+    (tmp_path / "plain" / "seed-0").mkdir(parents=True)
+    (tmp_path / "plain" / "model.json").write_text("{}")
+    with pytest.raises(ConfigError, match="but it holds a model"):
+        train_seeds(make_spec(), 1, folder=tmp_path / "plain")
+
+
 def test_a_first_run_that_cannot_be_done_leaves_nothing(tmp_path: Path) -> None:
     watch = Stopwatch(("seed 1 of 1", 52), ConfigError)
     with pytest.raises(ConfigError):

@@ -126,6 +126,15 @@ def test_what_was_checked_before_is_trusted_and_no_suspect(checked_before: Path,
     opened.close()
 
 
+def test_labels_are_not_exported_without_the_model_that_learnt_them(checked_before: Path, tiny_graph: Graph) -> None:
+    with pytest.raises(ModelFileError, match="mistyped"):
+        export_labels(checked_before / "graph", checked_before / "mistyped")
+    other = LNPClassifier(method="gcn", epochs=1, selection="last").fit(tiny_graph, [0, 0, 0, 1, 1, 2, 2])
+    other.save(checked_before / "other")
+    with pytest.raises(ModelFileError, match="other"):
+        export_labels(checked_before / "graph", checked_before / "other")
+
+
 def test_a_verdict_taken_back_does_not_stay_with_the_model_it_trained(home: Path, trained: Review) -> None:
     model = trained.suspects.model
     assert len((model / "labels.csv").read_text(encoding="utf-8").splitlines()) == 1 + 4

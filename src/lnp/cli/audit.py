@@ -51,13 +51,16 @@ def audit(
     from lnp.cli.progress import step_progress
     from lnp.cli.train_own import own_folder
     from lnp.datasets.kept_labels import KEPT
+    from lnp.engine.model_folder import require_no_part
     from lnp.estimator import LNPClassifier
     from lnp.report.audit_page import require_page_path, write_audit_page
 
     check_scorer(scorer)
     require_audit_path(out)
+    require_no_part(out)
     if page is not None:
         require_page_path(page)
+        require_no_part(page)
     torch.set_num_threads(threads)
     home, seeds = _one_model(model, own=own_folder(graph) is not None)
     subject, observed = _subject(home, graph, labels or [])

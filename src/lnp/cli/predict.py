@@ -26,9 +26,11 @@ def predict(
     none, or where the seeds drew different ones. With GRAPH, it is checked that the graph is still the one that the
     model was trained on, and the given labels are those of today.
     """
+    from lnp.engine.model_folder import require_no_part
     from lnp.experiments.prediction import read_predictions
     from lnp.report.csv_files import write_predictions
 
+    require_no_part(out)
     notes: tuple[str, ...] = ()
     if graph is None:
         predictions = read_predictions(folder)

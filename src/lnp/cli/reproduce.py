@@ -65,6 +65,8 @@ def reproduce(
     }
     if skip_recorded and results is None:
         raise typer.BadParameter("Expected `--results` with the folder of the records to skip.")
+    if results is not None and results.exists() and not results.is_dir():
+        raise typer.BadParameter(f"Expected `--results` to be a folder of records, but {results} is a file.")
     question = Question(name, asked, any_code)
     runs = runs_if_complete(store, question)
     if runs is not None and results is None:  # before torch is loaded, which takes longer than all the rest

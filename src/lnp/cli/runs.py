@@ -36,6 +36,10 @@ def runs(
         raise ConfigError("Expected `--failed` or `--export`, but got both. Failed runs have no numbers to export.")
     if not store.is_file():
         raise DataError(f"Expected a store of runs at {store}, but there is none. Make one with `lnp reproduce`.")
+    if method is not None:
+        from lnp.methods.registry import entry
+
+        entry(method)
     filters: dict[str, Any] = {"method": method, "dataset": dataset, "noise": noise, "rate": rate, "protocol": protocol}
     with Store(store) as opened:
         if failed:

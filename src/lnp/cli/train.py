@@ -246,6 +246,8 @@ def _show(spec: RunSpec, records: list[dict[str, Any]]) -> None:
 
     numbers = ("test\naccuracy, %", "detection\nAP, %", "detection\nAUROC, %", "epochs", "seconds")
     title = f"{spec.method} on {spec.dataset}, {records[0]['noise']} noise {spec.rate:g}, protocol {spec.protocol}"
+    if spec.selection is not None:
+        title += f", epoch chosen by {records[0]['selection']}"
     shown = table(title, "seed", *numbers, numbers=numbers)
     keys = ("test_accuracy", "detection_ap", "detection_auroc")
     for record in records:

@@ -95,15 +95,15 @@ def train_own_graph(
 
 
 def _about_files(files: list[Path], imported: OwnGraph, own: OwnGraph) -> list[str]:
-    """A note where label files change labels that nobody is said to have checked: a column that was forgotten."""
+    """A note where label files trust no label that was not trusted before: a column that was forgotten."""
     from lnp.datasets.kept_labels import added_rows
 
     rows = added_rows(own, imported.labels)
-    if not rows or any(trusted for _, _, trusted in rows):
+    if not files or any(trusted for _, _, trusted in rows):
         return []
+    changed = f"changes {len(rows):,} labels and trusts none of them" if rows else "changes nothing"
     return [
-        f"{', '.join(map(str, files))} changes {len(rows):,} labels and trusts none of them. The column `trusted` "
-        "should be 1 where somebody checked the label."
+        f"{', '.join(map(str, files))} {changed}. The column `trusted` should be 1 where somebody checked the label."
     ]
 
 

@@ -73,7 +73,11 @@ def tune(
     from lnp.experiments.tuning_final import Final, finals, run_finals
     from lnp.experiments.tuning_study import TuningOptions, find_studies
     from lnp.experiments.winners import write_winners
+    from lnp.report.csv_files import require_file_path
 
+    for path in (study, out):
+        require_file_path(path)
+    known_winners = () if start is None else read_entries(start)
     final = Final(finalists=finalists, seeds=final_seeds)
     choice = Choice(
         methods=read_list(methods), datasets=read_list(datasets), rates=read_rates(rates), protocol=protocol
@@ -86,7 +90,7 @@ def tune(
         plan = _summary(name, specs, known, trials, workers, unavailable)
         _report_plan(plan | _plan_of_finals(specs, final, workers, plan), as_json=as_json)
         return
-    file = TuningFile(study, sampler_seed, () if start is None else read_entries(start))
+    file = TuningFile(study, sampler_seed, known_winners)
     studies = [file.open(spec, any_code=any_code) for spec in specs]
     summary = _summary(name, specs, studies, trials, workers, unavailable)
     tuner = Tuner(trials=trials, workers=workers, threads=threads, seconds=None if timeout is None else 60 * timeout)

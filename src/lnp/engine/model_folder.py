@@ -19,12 +19,24 @@ from lnp import __version__
 from lnp.engine.files import read_tensors, write_tensors, write_text
 from lnp.errors import ConfigError, ModelFileError
 
-__all__ = ["FACTS", "FORMAT", "TENSORS", "read_folder", "require_folder", "write_folder"]
+__all__ = [
+    "FACTS",
+    "FORMAT",
+    "TENSORS",
+    "UNFINISHED",
+    "read_folder",
+    "require_folder",
+    "require_no_part",
+    "write_folder",
+]
 
 FORMAT = 1
 """The version of the format that this code writes; it reads this one and those before."""
 
 TENSORS, FACTS = "model.safetensors", "model.json"
+
+UNFINISHED = "unfinished"
+"""Beside several models while they are trained: without all of them they are not what was asked for."""
 
 KINDS: dict[str, type] = {
     "format": int,
@@ -47,6 +59,12 @@ def require_folder(folder: Path) -> None:
     """Raises where ``folder`` is something else."""
     if folder.exists() and not folder.is_dir():
         raise ModelFileError(f"Expected {folder} to be a folder to save a model in, but it is a file.")
+
+
+def require_no_part(path: Path) -> None:
+    """Raises where a file to write would take the place of a file of a model."""
+    if path.exists() and (path.parent / FACTS).exists():
+        raise ConfigError(f"Expected another file than {path}, which belongs to the model in {path.parent}.")
 
 
 def write_folder(folder: Path, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:

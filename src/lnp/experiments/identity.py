@@ -23,7 +23,16 @@ from lnp.experiments.protocol import ANNOTATIONS, get_protocol
 from lnp.experiments.spec import RunSpec
 from lnp.noise.registry import MATRIX_PREFIX
 
-__all__ = ["DatasetFacts", "FactsCache", "Identity", "data_folders", "dataset_facts", "identify", "none_at_hand"]
+__all__ = [
+    "DatasetFacts",
+    "FactsCache",
+    "Identity",
+    "data_folders",
+    "dataset_facts",
+    "identify",
+    "matrix_digest",
+    "none_at_hand",
+]
 
 CHANNEL = "lnp.engine.noise_channel"
 """What runs go through whose epoch is chosen behind a channel."""
@@ -130,9 +139,14 @@ def _noise_file(spec: RunSpec) -> str | None:
     """A digest of the labels or the matrix, where the noise comes from a file."""
     if spec.noise == ANNOTATIONS:
         return _annotations_digest(spec.dataset, os.environ.get("LNP_DATA", ""))
-    if spec.noise.startswith(MATRIX_PREFIX):
-        return hashlib.sha256(Path(spec.noise.removeprefix(MATRIX_PREFIX)).read_bytes()).hexdigest()
-    return None
+    return matrix_digest(spec.noise)
+
+
+def matrix_digest(noise: str) -> str | None:
+    """A digest of the file with the matrix; ``None`` where the noise comes from none."""
+    if not noise.startswith(MATRIX_PREFIX):
+        return None
+    return hashlib.sha256(Path(noise.removeprefix(MATRIX_PREFIX)).read_bytes()).hexdigest()
 
 
 @cache

@@ -9,6 +9,7 @@ What a benchmark decides by protocol is decided here by what there is, and said:
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,8 @@ import numpy as np
 
 from lnp.datasets.kept_labels import keep_labels
 from lnp.datasets.own_graph import OwnGraph
-from lnp.engine.model_folder import FACTS, require_folder
+from lnp.engine.files import write_text
+from lnp.engine.model_folder import FACTS, UNFINISHED, require_folder
 from lnp.engine.suitable_rule import suitable_rule
 from lnp.errors import ConfigError, LabelError, check_range
 from lnp.estimator import LNPClassifier
@@ -118,6 +120,9 @@ def train_own(
     """
     check_range("seeds", seeds, 1, 1e6)
     _require_free(folder, seeds)
+    unfinished = folder / UNFINISHED
+    if seeds > 1:
+        write_text(unfinished, f"{seeds} models are being trained, or the training was stopped.\n")
     rows = []
     for seed in range(seeds):
         arguments = {"method": plan.method, "selection": plan.selection, "seed": seed, **(settings or {})}
@@ -126,6 +131,7 @@ def train_own(
         classifier.save(home)
         keep_labels(home, own, own.labels if before is None else before)
         rows.append(_row(own, classifier, seed))
+    unfinished.unlink(missing_ok=True)
     return rows
 
 
@@ -155,6 +161,9 @@ def about_checks(labels: ObservedLabels, rows: Sequence[dict[str, Any]]) -> list
 def _require_free(folder: Path, seeds: int) -> None:
     """A single model may replace another; a set of them would mix with what is there."""
     require_folder(folder)
+    if (folder / UNFINISHED).exists():  # what a training left that was stopped goes, or it would mix with the new one
+        for facts in folder.glob(f"seed-*/{FACTS}"):
+            shutil.rmtree(facts.parent)
     present = next(iter(folder.glob(f"seed-*/{FACTS}")), None)
     if (folder / "spec.json").exists() or present is not None or (seeds > 1 and (folder / FACTS).exists()):
         raise ConfigError(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lnp.engine.model_file import SavedModel, load_model
-from lnp.engine.model_folder import FACTS
+from lnp.engine.model_folder import FACTS, UNFINISHED
 from lnp.errors import ModelFileError
 from lnp.graph.labels import UNKNOWN
 
@@ -94,6 +94,11 @@ def model_homes(folder: Path) -> list[Path]:
     """The folder itself where a model is in it, else those of its finished seeds."""
     if not folder.is_dir():
         raise ModelFileError(f"Expected a folder with a trained model, but there is no folder {folder}.")
+    if (folder / UNFINISHED).exists():
+        raise ModelFileError(
+            f"Expected all models of a training in {folder}, but it was stopped before the last one or still goes on. "
+            "The same `lnp train` command does it anew."
+        )
     if (folder / FACTS).exists():
         return [folder]
     homes = [path.parent for path in folder.glob(f"seed-*/{FACTS}")]

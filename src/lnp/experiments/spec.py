@@ -8,12 +8,15 @@ from dataclasses import asdict, dataclass, field
 
 from lnp.engine.batching import Batching, check_in_parts
 from lnp.engine.noise_channel import rule_for
-from lnp.errors import check_range
+from lnp.errors import ConfigError, check_range
 from lnp.experiments.protocol import check_task_noise, get_protocol
 from lnp.methods.config import MethodConfig
 from lnp.methods.registry import entry, make_config
 
 __all__ = ["LATER", "RunSpec"]
+
+TRUSTED = 25
+"""|T_C| where nobody asks for another size."""
 
 LATER: dict[str, object] = {"similar_weight": 0.0, "links_width": 0, "diffusion_steps": 0, "told": True}
 """Options that methods have got since the first records, with the value that changes nothing."""
@@ -47,7 +50,7 @@ class RunSpec:
     seed: int = 0
     preset: str | None = None
     options: dict[str, object] = field(default_factory=dict)
-    trusted_size: int = 25
+    trusted_size: int = TRUSTED
     selection: str | None = None
     scaling: str | None = None
     patience: int = 0
@@ -58,6 +61,12 @@ class RunSpec:
         get_protocol(self.protocol)
         check_task_noise(self.noise, self.rate)
         check_range("trusted_size", self.trusted_size, 1, 1e9)
+        share = get_protocol(self.protocol).trusted_share
+        if share is not None and self.trusted_size != TRUSTED:
+            raise ConfigError(
+                f"Expected `trusted_size` to be left to protocol {self.protocol}, which trusts {100 * share:g} % of "
+                f"the training nodes, but got {self.trusted_size}."
+            )
         check_range("patience", self.patience, 0, 1e9)
         object.__setattr__(self, "batch", self.batching.text)  # however it was written
         if self.batching.kind != "full":

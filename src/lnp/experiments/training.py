@@ -27,6 +27,8 @@ from lnp.engine.model_file import load_model, save_model
 from lnp.engine.model_folder import FACTS
 from lnp.engine.progress import OnEpoch
 from lnp.errors import ConfigError, InputError, ModelFileError, check_range
+from lnp.experiments.identity import matrix_digest
+from lnp.experiments.protocol import get_protocol
 from lnp.experiments.run import RunOutcome, run
 from lnp.experiments.seed_groups import Records, train_in_groups
 from lnp.experiments.spec import LATER, RunSpec
@@ -108,9 +110,11 @@ def summarise(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """One object for all seeds: what was asked for once, what was found as lists with one value per seed.
 
     ``realised_rate`` is the mean over the seeds. ``noise`` is the name as asked for, ``noise_draw`` the one that the
-    protocol made of it. ``peak_rss_mib`` is the process's largest memory up to the end of each seed.
+    protocol made of it; ``trusted_size`` is ``None`` where the protocol trusts a share of the training nodes.
+    ``peak_rss_mib`` is the process's largest memory up to the end of each seed.
     """
     spec, config = records[0]["spec"], records[0]["config"]
+    by_share = get_protocol(spec["protocol"]).trusted_share is not None
     columns = {
         key: [record[key] for record in records] for key in ("epochs", "seconds", "seconds_per_epoch", "peak_rss_mib")
     }
@@ -122,7 +126,7 @@ def summarise(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "realised_rate": math.fsum(record["realised_rate"] for record in records) / len(records),
         "protocol": spec["protocol"],
         "selection": records[0]["selection"],
-        "trusted_size": spec["trusted_size"],
+        "trusted_size": None if by_share else spec["trusted_size"],
         "scaling": spec["scaling"],
         "method": spec["method"],
         "backbone": config["backbone"],
@@ -226,6 +230,8 @@ def _claim(folder: Path, spec: RunSpec) -> bool:
     """Writes what was asked for, or compares it with what the folder was made for. Whether the folder is new."""
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"Expected {folder} to be a folder for the run, but it is a file. Choose another.")
+    if (folder / FACTS).exists():
+        raise ConfigError(f"Expected {folder} to be free for the run, but it holds a model. Choose another folder.")
     path, wanted = folder / SPEC, _identity(spec)
     if not path.exists():
         if any(folder.glob(f"seed-*/{FACTS}")):
@@ -255,6 +261,8 @@ def _identity(spec: RunSpec) -> dict[str, Any]:
         parts.pop("batch")  # folders of earlier versions do not say so
     if spec.protocol == "strict" and spec.selection is None:
         parts["rule"] = spec.rule  # earlier versions had another one, and two must not be mixed
+    if (matrix := matrix_digest(spec.noise)) is not None:
+        parts["matrix"] = matrix  # the file may be another one by now
     identity: dict[str, Any] = json.loads(json.dumps({**parts, "config": asdict(spec.config())}))
     return identity
 

@@ -13,13 +13,10 @@ from lnp.experiments.estimate import guess_seconds
 from lnp.experiments.grid import Choice, expand_all
 from lnp.experiments.identity import DatasetFacts, dataset_facts, identify, none_at_hand
 from lnp.experiments.search_space import Space, digest, space_of
-from lnp.experiments.spec import RunSpec
+from lnp.experiments.spec import TRUSTED, RunSpec
 from lnp.experiments.tables import Panel, Table
 
 __all__ = ["StudySpec", "TuningOptions", "find_studies"]
-
-TRUSTED_SIZE = 25
-"""Where a table varies the size of T_C, it is tuned at this one."""
 
 MATCHED = "matched twins"
 """How scores are counted (:mod:`lnp.experiments.matched`), so that trials counted otherwise are not gone on with."""
@@ -163,7 +160,7 @@ def _without_variants(table: Table) -> Table:
 def _plain(panel: Panel) -> Panel:
     sizes = panel.trusted_sizes
     settings = panel.settings if len(panel.settings) == 1 else {"": {}}  # one that all runs have is no variant
-    return replace(panel, settings=settings, trusted_sizes=(TRUSTED_SIZE if TRUSTED_SIZE in sizes else sizes[0],))
+    return replace(panel, settings=settings, trusted_sizes=(TRUSTED if TRUSTED in sizes else sizes[0],))
 
 
 def _digest(value: object) -> str:

@@ -8,6 +8,8 @@ import types
 import typing
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from lnp.errors import ConfigError, UnknownNameError
 from lnp.methods.apl import APL
 from lnp.methods.base import Method
@@ -193,6 +195,8 @@ def _hints(config: type[MethodConfig]) -> dict[str, object]:
 
 def _read(option: str, value: object, hint: object) -> object:
     accepted = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    if isinstance(value, np.generic):  # of a grid that NumPy made
+        value = value.item()
     if isinstance(value, str) and str not in accepted:
         text = value.strip().lower()
         if text == "none" and type(None) in accepted:

@@ -145,7 +145,7 @@ def read_matrix(path: str | Path, class_count: int) -> NDArray[np.float64]:
         table = readers[path.suffix.lower()](path, class_count)
     except ConfigError:
         raise
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, RecursionError) as error:
         raise ConfigError(f"{path} is not a readable transition matrix ({error}).") from error
     return check_matrix(table, class_count, str(path))
 

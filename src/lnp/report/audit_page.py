@@ -19,6 +19,9 @@ from lnp.report.templating import render
 
 __all__ = ["TOP", "AuditSubject", "audit_summary", "render_audit", "require_page_path", "write_audit_page"]
 
+FORMATS = (".html", ".htm")
+"""What the name of the file ends in."""
+
 TOP = 100
 """How many of the most suspect labels are shown."""
 
@@ -60,6 +63,8 @@ def require_page_path(path: Path) -> None:
     """Raises where ``path`` cannot become a page."""
     if path.is_dir():
         raise ConfigError(f"Expected a file for the page, but {path} is a folder.")
+    if path.suffix.lower() not in FORMATS:
+        raise ConfigError(f"Expected the file of the page to end in {' or '.join(FORMATS)}, but got {str(path)!r}.")
 
 
 def write_audit_page(path: Path, table: AuditTable, subject: AuditSubject) -> None:

@@ -163,10 +163,11 @@ def open_review(
 
 def export_labels(folder: Path, model: Path) -> str:
     """The label file of a review that is not open."""
-    imported = read_own_graph(folder)
+    imported, model = read_own_graph(folder), _one_model(model)
+    LNPClassifier.load(model, imported.graph)  # a model that is not there, or of another graph, is refused
     store = VerdictStore(folder / VERDICTS)
     try:
-        own, earlier = _with_earlier_labels(imported, _one_model(model), store)
+        own, earlier = _with_earlier_labels(imported, model, store)
         return label_csv(own, Board(own, store), earlier)
     finally:
         store.close()
