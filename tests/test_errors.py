@@ -67,3 +67,4 @@ def test_unknown_name_with_and_without_a_hint() -> None:
     assert str(UnknownNameError("noise", "xyz", iter(["uniform", "flip"]))) == (
         "Unknown noise 'xyz'. Choices: flip, uniform."
     )
+    assert str(UnknownNameError("preset of gcn", "paper", [])) == "Unknown preset of gcn 'paper'. There is none."

@@ -62,5 +62,8 @@ def test_errors(call, filled: Path, tmp_path: Path) -> None:
     assert missing.exit_code == 2
     assert "but there is none. Make one with `lnp reproduce`." in missing.stderr
     assert not (tmp_path / "none.sqlite").exists()
+    unknown = call("runs", "--store", filled, "--method", "gcm")
+    assert unknown.exit_code == 2
+    assert "Unknown method 'gcm'" in unknown.stderr
     both = call("runs", "--store", filled, "--failed", "--export", tmp_path / "out.csv")
     assert both.exit_code == 2

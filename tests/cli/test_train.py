@@ -41,6 +41,12 @@ def test_the_table_has_the_numbers_of_the_json(call, small: list[str]) -> None:
     assert any(f"mean ± sd {mean:.1f} ± {sd:.1f}" in " ".join(line.split()) for line in lines)
 
 
+def test_a_rule_that_is_not_the_protocol_s_is_in_the_title(call, small: list[str]) -> None:
+    title = " ".join(call("train", *small, "--method", "gcn", "--selection", "val-clean").stdout.split())
+    assert "protocol strict, epoch chosen by val-clean" in title
+    assert "epoch chosen by" not in call("train", *small, "--method", "gcn").stdout
+
+
 def test_noise_none_has_no_detection_but_a_table(call, small: list[str]) -> None:
     arguments = ["train", *small, "--method", "gcn", "--noise", "none"]
     assert json.loads(call(*arguments, "--json").stdout)["noise_detection"] == {"ap": [None], "auroc": [None]}

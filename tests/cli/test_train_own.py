@@ -125,6 +125,15 @@ def test_a_file_that_corrects_and_trusts_nothing_is_mentioned(call, graph: Path,
         assert any("changes 1 labels and trusts none of them" in note for note in notes) is not trusted
 
 
+def test_a_file_whose_marks_were_forgotten_is_mentioned(call, graph: Path, tmp_path: Path) -> None:
+    own = read_own_graph(graph)
+    node = int(own.labels.noisy_nodes[0])
+    write_label_file(tmp_path / "checks.csv", [(own.node_ids[node], NAMES[own.labels.given[node]], False)])
+    arguments = ["--labels", tmp_path / "checks.csv", "--method", "gcn", "--out", tmp_path / "m", *FAST]
+    notes = json.loads(call("train", graph, *arguments, "--json").stdout)["notes"]
+    assert any("checks.csv changes nothing. The column `trusted` should be 1" in note for note in notes)
+
+
 def test_without_trust_it_says_what_it_loses(call, graph: Path, tmp_path: Path) -> None:
     own = read_own_graph(graph)
     given = [None if k < 0 else NAMES[k] for k in own.labels.given]

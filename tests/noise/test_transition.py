@@ -163,6 +163,7 @@ def test_rounded_rows_are_made_to_sum_to_one(write):
         ("m.csv", "1,0\n0.5,nan", r"m\.csv, row 2, column 2 .* to be in \[0, 1\], but got nan"),
         ("m.csv", "0.9,0.1\n0.5,0.4", r"m\.csv, row 2 \(true class 1\) to sum to 1, but it sums to 0\.9"),
         ("m.json", "[[1, 0], [0, 1]", r"m\.json is not a readable transition matrix"),
+        ("m.json", "[" * 100_000, r"m\.json is not a readable transition matrix"),
         ("m.json", '{"a": 1}', r"m\.json to hold a list of rows, but got dict"),
         ("m.json", "[[1, 0], 7]", r"m\.json, row 2 to hold 2 numbers, but got 7"),
         ("m.json", "[[1, 0], [null, 1]]", r"m\.json, row 2, column 1 to be a number, but got None"),
