@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,14 +125,19 @@ def train_own(
     if seeds > 1:
         write_text(unfinished, f"{seeds} models are being trained, or the training was stopped.\n")
     rows = []
-    for seed in range(seeds):
-        arguments = {"method": plan.method, "selection": plan.selection, "seed": seed, **(settings or {})}
-        classifier = LNPClassifier(**arguments).fit(own.graph, own.labels)
-        home = folder if seeds == 1 else folder / f"seed-{seed}"
-        classifier.save(home)
-        keep_labels(home, own, own.labels if before is None else before)
-        rows.append(_row(own, classifier, seed))
-    unfinished.unlink(missing_ok=True)
+    try:
+        for seed in range(seeds):
+            arguments = {"method": plan.method, "selection": plan.selection, "seed": seed, **(settings or {})}
+            classifier = LNPClassifier(**arguments).fit(own.graph, own.labels)
+            home = folder if seeds == 1 else folder / f"seed-{seed}"
+            classifier.save(home)
+            keep_labels(home, own, own.labels if before is None else before)
+            rows.append(_row(own, classifier, seed))
+    finally:
+        if len(rows) in (0, seeds):  # all are there, or none
+            unfinished.unlink(missing_ok=True)
+            with suppress(OSError):  # not empty, or never made
+                folder.rmdir()
     return rows
 
 
@@ -161,7 +167,8 @@ def about_checks(labels: ObservedLabels, rows: Sequence[dict[str, Any]]) -> list
 def _require_free(folder: Path, seeds: int) -> None:
     """A single model may replace another; a set of them would mix with what is there."""
     require_folder(folder)
-    if (folder / UNFINISHED).exists():  # what a training left that was stopped goes, or it would mix with the new one
+    if (folder / UNFINISHED).exists() and not (folder / "spec.json").exists():
+        # What a training left that was stopped goes, or it would mix with the new one.
         for facts in folder.glob(f"seed-*/{FACTS}"):
             shutil.rmtree(facts.parent)
     present = next(iter(folder.glob(f"seed-*/{FACTS}")), None)
