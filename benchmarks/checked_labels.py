@@ -6,8 +6,8 @@ the light of what was found (:mod:`lnp.audit.recalibration`).
     python benchmarks/checked_labels.py run      # goes on where it was stopped
     python benchmarks/checked_labels.py show     # the table of docs/audit.md
 
-LNP_DATA names the folder of the graphs. Seeds from 100 on, as for all options of the audit: the reported ones are
-others. The truth is used here only, to check and to measure.
+LNP_DATA names the folder of the graphs. Seeds 100 and 101, as for all options of the audit; the form of the correction
+was chosen on them, with other checked labels. The truth is used here only, to check and to measure.
 """
 
 from __future__ import annotations

@@ -134,9 +134,10 @@ def train_own(
             keep_labels(home, own, own.labels if before is None else before)
             rows.append(_row(own, classifier, seed))
     finally:
-        if len(rows) in (0, seeds):  # all are there, or none
+        if len(rows) in (0, seeds):  # none is there, or all
             unfinished.unlink(missing_ok=True)
-            with suppress(OSError):  # not empty, or never made
+        if not rows:
+            with suppress(OSError):  # somebody's files are in it, or it was never made
                 folder.rmdir()
     return rows
 
